@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
@@ -55,7 +56,7 @@ func BenchmarkPublish(b *testing.B) {
 		start, cpu, uploads := time.Now(), processor.Time(), 0
 		peak := memory.Peak(func() {
 			var d *artifacts.Delivery
-			if d, err = artifacts.Open(b.Context(), client, record.NewDestination(url, "dev", ""), commit); err != nil {
+			if d, err = artifacts.Open(b.Context(), client, destination.New(url, "dev", ""), commit); err != nil {
 				return
 			}
 			defer d.Close()

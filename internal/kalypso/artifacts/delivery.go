@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -33,7 +34,7 @@ var (
 
 // Delivery lists the folders that a branch contains of a rendering at a commit. It is not safe for concurrent use.
 type Delivery struct {
-	at       record.Destination
+	at       destination.Destination
 	repo     string // without credentials
 	commit   plumbing.Hash
 	snapshot *gitbranch.Snapshot
@@ -43,7 +44,7 @@ type Delivery struct {
 
 // Open reads which folders a rendering has at a commit of its branch. The errors are [ErrNoCommit], [ErrNoRecord],
 // [ErrNoFolder], [*record.Error] and those of Git.
-func Open(ctx context.Context, client *gitremote.Client, at record.Destination, commit string) (*Delivery, error) {
+func Open(ctx context.Context, client *gitremote.Client, at destination.Destination, commit string) (*Delivery, error) {
 	head, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -16,7 +17,7 @@ import (
 
 // Problems turns an error of this package into problems at the arguments of a publication. Errors of several
 // repositories that need the same are one problem.
-func Problems(at record.Destination, err error) (ps problem.Problems) {
+func Problems(at destination.Destination, err error) (ps problem.Problems) {
 	var all problem.Errors
 	if !errors.As(err, &all) {
 		all = problem.Errors{err}
@@ -49,7 +50,7 @@ func Problems(at record.Destination, err error) (ps problem.Problems) {
 }
 
 // deliveryProblem returns the problem of an error that no registry answers with.
-func deliveryProblem(at record.Destination, err error) problem.Problem {
+func deliveryProblem(at destination.Destination, err error) problem.Problem {
 	var name *NameError
 	var unusable *record.Error
 	detail := fmt.Sprintf("At %s. %s", at, problem.Sentence(err))

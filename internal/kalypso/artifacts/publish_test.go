@@ -18,6 +18,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
@@ -28,7 +29,7 @@ import (
 
 // fleet is a GitOps repo with a rendering of the cluster types of its folders.
 type fleet struct {
-	at     record.Destination
+	at     destination.Destination
 	client *gitremote.Client
 }
 
@@ -38,7 +39,7 @@ func newFleet(t *testing.T) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fleet{record.Destination{Repo: gitserver.InitBare(t), Branch: "dev", Path: "fleet"}, client}
+	return &fleet{destination.Destination{Repo: gitserver.InitBare(t), Branch: "dev", Path: "fleet"}, client}
 }
 
 // The commits that the records of a delivery name.

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
@@ -78,7 +78,7 @@ type Decision struct {
 	ClosedPullRequest int
 	// RemainingTrees are the destinations that keep a delivered tree once the rendering is only computed, and
 	// RemainingPullRequest is the pull request that stays open, or 0.
-	RemainingTrees       []record.Destination
+	RemainingTrees       []destination.Destination
 	RemainingPullRequest int
 	// Warnings are changes that a guardrail allows: moves between cluster types, and cluster types that lose all their
 	// deployment targets.
@@ -90,7 +90,7 @@ type Decision struct {
 	// RemovedLocations are the old locations that a pull request of this apply removes. KeptLocations are the old
 	// locations whose pull request this apply closes. PendingLocations are the old locations that a later apply removes,
 	// once the destination contains the tree.
-	RemovedLocations, KeptLocations, PendingLocations []record.Destination
+	RemovedLocations, KeptLocations, PendingLocations []destination.Destination
 	// RemainingPaths lists the paths that a move leaves at the old location, see on_move. It is "" if no path remains.
 	RemainingPaths string
 	// Unreadable says that a tree was delivered, but that the private state can't be read. [remote.Recover] reads the
@@ -308,8 +308,8 @@ func (decision *Decision) keepArguments() {
 	}
 }
 
-func destinations(places []*past.OldLocation) []record.Destination {
-	return lists.Map(places, func(old *past.OldLocation) record.Destination { return old.State.Destination })
+func destinations(places []*past.OldLocation) []destination.Destination {
+	return lists.Map(places, func(old *past.OldLocation) destination.Destination { return old.State.Destination })
 }
 
 // describable reports whether everything is known that [Describe] describes.
@@ -335,7 +335,7 @@ func (decision *Decision) describable() bool {
 }
 
 // remaining returns the trees and the pull request that stay on the server once the rendering is only computed.
-func remaining(p *past.Prior, s *past.State) (at []record.Destination, pullRequest int) {
+func remaining(p *past.Prior, s *past.State) (at []destination.Destination, pullRequest int) {
 	if !s.Current() {
 		return nil, 0
 	}
@@ -343,7 +343,7 @@ func remaining(p *past.Prior, s *past.State) (at []record.Destination, pullReque
 		pullRequest = s.Proposal.Number
 	}
 	if p.Commit != "" {
-		at = append([]record.Destination{s.Destination}, destinations(s.OldLocations)...)
+		at = append([]destination.Destination{s.Destination}, destinations(s.OldLocations)...)
 	}
 	return at, pullRequest
 }

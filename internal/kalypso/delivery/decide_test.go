@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -95,7 +96,7 @@ const delivered = "large/a=1 large/b=1 small/c=1"
 // free are guardrails that allow every removal.
 var free = wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
-var usualDestination = record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
+var usualDestination = destination.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
 // rendered returns a tree with entries such as "large/web=1": the deployment target web of the cluster type large, with
 // the content 1. A target with the content "-" is empty.

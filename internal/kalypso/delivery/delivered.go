@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -60,7 +61,7 @@ func (c *Change) after(head string) past.Branch {
 }
 
 // Delivered returns the state after the delivery of the change to a branch.
-func (c *Change) Delivered(at record.Destination, head string) *past.State {
+func (c *Change) Delivered(at destination.Destination, head string) *past.State {
 	t := c.Next
 	s := past.NewState(at, t.Wish.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = c.Wanted, c.RecordHash, t.Record.PromotedCommit
@@ -165,7 +166,7 @@ func (c *Change) InputsAfter() *past.Inputs {
 
 // Computed returns the state of a rendering that is only computed.
 func Computed(t *next.Next) *past.State {
-	s := past.NewState(record.Destination{}, t.Wish.Environment)
+	s := past.NewState(destination.Destination{}, t.Wish.Environment)
 	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
 	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions
 	s.LastRead.Folders = s.Delivered

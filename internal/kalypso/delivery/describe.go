@@ -9,10 +9,10 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -29,7 +29,7 @@ import (
 func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	at := t.Wish.Destination
 	if t.Wish.Strategy == strategy.None { // no branch gets the tree
-		at = record.Destination{}
+		at = destination.Destination{}
 	}
 	c := describe.RenderingChange{
 		Environment: t.Wish.Environment,
@@ -94,7 +94,7 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	for i := range moves {
 		repo := giturl.Key(moves[i].Repo)
 		for n, r := range registrations {
-			reads := func(file string) bool { return record.Nested(path.Clean(r.Path), file) }
+			reads := func(file string) bool { return destination.Nested(path.Clean(r.Path), file) }
 			if repos[n] == repo && slices.ContainsFunc(moves[i].Paths, reads) {
 				moves[i].Registrations = append(moves[i].Registrations, r.Name)
 			}
@@ -106,7 +106,7 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 // DescribeRemoval describes the removal of an environment's folders from a destination, as [Describe] does
 // for a change.
 func DescribeRemoval(
-	at record.Destination, environment string, existing inventory.Folders, reached []describe.Owner, r wish.Review,
+	at destination.Destination, environment string, existing inventory.Folders, reached []describe.Owner, r wish.Review,
 ) string {
 	c := describe.RenderingChange{
 		Environment: environment,

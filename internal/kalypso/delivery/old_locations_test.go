@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -98,7 +98,7 @@ func TestOldLocations(t *testing.T) {
 			decision := Decide(s.desired.rendered(), s.prior, s.state)
 			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
 				RemoveOld: "remove old"}[decision.Action]
-			for verb, places := range map[string][]record.Destination{
+			for verb, places := range map[string][]destination.Destination{
 				"removes": decision.RemovedLocations, "keeps": decision.KeptLocations, "leaves": decision.PendingLocations,
 			} {
 				var branches []string

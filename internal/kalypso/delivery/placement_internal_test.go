@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -45,7 +46,7 @@ func placedTree(t *testing.T) *next.Next {
 	}
 	return next.New(next.NewRendered(&wish.Arguments{
 		Strategy: strategy.Push, Environment: "dev",
-		Destination: record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
+		Destination: destination.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
 	}, &tree.Tree{Schedule: s}), nil, nil)
 }
 

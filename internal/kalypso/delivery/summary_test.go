@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -56,7 +56,7 @@ func TestSummary(t *testing.T) {
 		"create": {with: []func(*situation){func(s *situation) { s.prior, s.state = nil, nil }}, want: imported},
 		"strategy none": {
 			with: []func(*situation){render(changed), func(s *situation) {
-				s.desired.Strategy, s.desired.Destination, s.state.LastRead = strategy.None, record.Destination{}, past.Branch{}
+				s.desired.Strategy, s.desired.Destination, s.state.LastRead = strategy.None, destination.Destination{}, past.Branch{}
 			}},
 			last: usual,
 			want: map[string]string{"large": large("+1 -0 ~1, 3 targets, tree HASH", changed), "small": usual["small"]},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
@@ -124,7 +125,7 @@ func (d *days) read(t *testing.T, s history.Store, since, until int) history.His
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := lookup.Request{Client: client, GitOps: record.NewDestination("file://"+d.gitops, "prod", "."),
+	request := lookup.Request{Client: client, GitOps: destination.New("file://"+d.gitops, "prod", "."),
 		Since: minute(since), Until: minute(until)}
 	request.ControlPlane.Repo, request.ControlPlane.Branch = "file://"+d.source, "main"
 	past, err := s.Read(t.Context(), history.Query{Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",

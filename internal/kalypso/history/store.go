@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 )
 
@@ -126,8 +126,8 @@ func (p *Plan) Rows(
 
 // IsAt reports whether the environment lies at a place.
 func (l Snapshot) IsAt(repo, branch, path string) bool {
-	return record.Destination{Repo: l.Repo, Branch: l.Branch, Path: l.Path}.Same(
-		record.Destination{Repo: repo, Branch: branch, Path: path})
+	return destination.Destination{Repo: l.Repo, Branch: l.Branch, Path: l.Path}.Same(
+		destination.Destination{Repo: repo, Branch: branch, Path: path})
 }
 
 // Query selects the runs and versions to read.

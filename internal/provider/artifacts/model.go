@@ -10,7 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -29,7 +29,7 @@ const publishedKey = "published"
 func known(m schemas.Model) bool { return m.Decoder().Known("gitops_repo", "commit", "repository") }
 
 // destination returns the location of the rendering, and reports its errors.
-func destination(m schemas.Model, diags *diag.Diagnostics) record.Destination {
+func destinationOf(m schemas.Model, diags *diag.Diagnostics) destination.Destination {
 	var ps problem.Problems
 	at := schemas.ReadDestination(m.Reporting(&ps))
 	tfvalue.AppendProblems(diags, ps)

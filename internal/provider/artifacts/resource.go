@@ -23,7 +23,7 @@ func NewResource() resource.Resource {
 	return schemas.NewManaged(schemas.Managed{
 		Name: "oci_artifacts", Schema: artifactsSchema, Identity: identity,
 		ReadTimeout: schemas.ReadTimeout, WriteTimeout: schemas.WriteTimeout,
-		Check: func(c *schemas.Call) { destination(c.Plan, c.Diags) },
+		Check: func(c *schemas.Call) { destinationOf(c.Plan, c.Diags) },
 		Plan:  plan, Apply: apply, Read: observe, Destroy: removeAll,
 	})
 }
@@ -61,7 +61,7 @@ func readPublished(ctx context.Context, c *schemas.Call) published {
 
 // planArtifacts plans the artifacts, as far as they can be known.
 func planArtifacts(ctx context.Context, c *schemas.Call, last published) {
-	at := destination(c.Plan, c.Diags)
+	at := destinationOf(c.Plan, c.Diags)
 	if c.Diags.HasError() {
 		return
 	}
@@ -132,7 +132,7 @@ func publish(ctx context.Context, c *schemas.Call, key *sign.Key, last published
 		c.Diags.AddAttributeError(path.Root("signing").AtName("key"), "The signing key changed after the plan",
 			"The apply got a key other than the plan. Nothing was published. Plan and apply again.")
 	}
-	at, to := destination(c.Plan, c.Diags), publication(c, c.Plan, last)
+	at, to := destinationOf(c.Plan, c.Diags), publication(c, c.Plan, last)
 	to.Key = key
 	if c.Diags.HasError() {
 		return nil
@@ -166,7 +166,7 @@ func removeTags(
 		return
 	}
 	if err := publication(c, c.State, last).Remove(ctx, clusterTypes); err != nil {
-		tfvalue.AppendProblems(c.Diags, artifacts.Problems(destination(c.State, c.Diags), err))
+		tfvalue.AppendProblems(c.Diags, artifacts.Problems(destinationOf(c.State, c.Diags), err))
 	}
 }
 
@@ -178,7 +178,7 @@ func observe(ctx context.Context, c *schemas.Call) schemas.Model {
 	}
 	found, err := publication(c, c.State, last).Observe(ctx)
 	if err != nil {
-		tfvalue.AppendProblems(c.Diags, artifacts.Problems(destination(c.State, c.Diags), err))
+		tfvalue.AppendProblems(c.Diags, artifacts.Problems(destinationOf(c.State, c.Diags), err))
 		return nil
 	}
 	for clusterType, a := range last {

@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -31,7 +31,7 @@ import (
 )
 
 // AppendDeliveryError reports an error of reading or writing a destination, or of its host.
-func AppendDeliveryError(diags *diag.Diagnostics, at record.Destination, err error) {
+func AppendDeliveryError(diags *diag.Diagnostics, at destination.Destination, err error) {
 	var host *githost.Error
 	var all problem.Errors
 	switch {

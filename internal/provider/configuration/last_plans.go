@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -17,7 +17,7 @@ type LastPlans struct{ last sync.Map } // renderingKey → lastPlan
 // renderingKey identifies a rendering in one run of Terraform.
 type renderingKey struct {
 	environment string
-	at          record.Destination
+	at          destination.Destination
 }
 
 type lastPlan struct {
@@ -28,7 +28,7 @@ type lastPlan struct {
 
 // Keep stores the values of a plan, its decision, and the problems of its arguments and its fleet. The caller must not
 // change the values afterwards.
-func (l *LastPlans) Keep(environment string, at record.Destination, plan any, decision *delivery.Decision,
+func (l *LastPlans) Keep(environment string, at destination.Destination, plan any, decision *delivery.Decision,
 	found problem.Problems,
 ) {
 	l.last.Store(renderingKey{environment, at}, lastPlan{plan, decision, found})
@@ -37,7 +37,7 @@ func (l *LastPlans) Keep(environment string, at record.Destination, plan any, de
 // Take returns and removes the decision and the problems of the plan with equal values, or nil if another plan of the
 // rendering was stored.
 func (l *LastPlans) Take(
-	environment string, at record.Destination, plan any,
+	environment string, at destination.Destination, plan any,
 ) (*delivery.Decision, problem.Problems) {
 	key := renderingKey{environment, at}
 	kept, _ := l.last.Load(key)

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
@@ -65,7 +65,7 @@ func (d *Data) OpenStore(store types.Object, diags *diag.Diagnostics) history.St
 	database, ok := given.Object("postgres")
 	if !ok {
 		git, _ := given.Object("git")
-		at := record.NewDestination(git.String("repo"), git.String("branch"), git.String("path"))
+		at := destination.New(git.String("repo"), git.String("branch"), git.String("path"))
 		opened, err := gitstore.Open(d.Client, at.Repo, at.Branch, at.Path, d.Committer(nil))
 		if err != nil {
 			diags.AddAttributeError(path.Root("store").AtName("git"), "Invalid store", problem.Sentence(err))

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
@@ -53,9 +53,9 @@ func compare(ctx context.Context, r schemas.Reading, request lookup.Request) tfv
 // readComparisonRequest reads the arguments, and reports invalid ones.
 func readComparisonRequest(r schemas.Reading) lookup.Request {
 	d := r.Decoder
-	side := func(name string) record.Destination {
+	side := func(name string) destination.Destination {
 		given, _ := d.Object(name)
-		at := record.NewDestination(given.String("repo"), given.String("branch"), given.String("path"))
+		at := destination.New(given.String("repo"), given.String("branch"), given.String("path"))
 		for _, p := range at.Validate(false) {
 			p.Path[0] = problem.Attr(name)
 			*d.Problems = append(*d.Problems, p)
@@ -63,7 +63,7 @@ func readComparisonRequest(r schemas.Reading) lookup.Request {
 		return at
 	}
 	request := lookup.Request{
-		Sides:   comparison.Pair[record.Destination]{Left: side("left"), Right: side("right")},
+		Sides:   comparison.Pair[destination.Destination]{Left: side("left"), Right: side("right")},
 		Options: comparison.Options{Ignore: d.Strings("ignore"), Match: d.StringMap("match")},
 	}
 	at := schemas.ReadControlPlaneBranch(d)

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -77,7 +77,7 @@ func storeArgument(required bool) schema.SingleNestedAttribute {
 					"repo": schemas.RequiredString("URL of the repo.", schemas.ValidRepoURL()),
 					"branch": schemas.RequiredString("A branch that contains only the history. The first record creates it.",
 						schemas.Valid("branch name", gitbranch.CheckName)),
-					"path": schemas.OptionalString("Folder. The default is the root.", schemas.Valid("path", record.CheckPath)),
+					"path": schemas.OptionalString("Folder. The default is the root.", schemas.Valid("path", destination.CheckPath)),
 				},
 			},
 			"postgres": schema.SingleNestedAttribute{

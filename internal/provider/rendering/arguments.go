@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -38,7 +38,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 	given, _ := d.Object("delivery")
 	return &wish.Arguments{
 		Strategy:        strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
-		Destination:     record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path")),
+		Destination:     destination.New(repo.String("repo"), repo.String("branch"), repo.String("path")),
 		Environment:     d.String("environment"),
 		Promotion:       promotion.Promotion{Commit: promotedCommit(d)},
 		Sources:         d.StringMap("sources"),

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -37,10 +37,10 @@ func importRendering(ctx context.Context, c *schemas.Call, id string, identity m
 			id, preview, strings.Join(previews, ", ")))
 		return nil
 	}
-	environment, at, err := record.ParseImportID(of)
+	environment, at, err := destination.ParseImportID(of)
 	if identity != nil {
-		environment, at = identity["environment"], record.Destination{Repo: identity["repo"], Branch: identity["branch"]}
-		at.Path, err = record.CleanPath(identity["path"])
+		environment, at = identity["environment"], destination.Destination{Repo: identity["repo"], Branch: identity["branch"]}
+		at.Path, err = destination.CleanPath(identity["path"])
 	}
 	if err != nil {
 		c.Diags.AddError("Invalid import ID", problem.Sentence(err))

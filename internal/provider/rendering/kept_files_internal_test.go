@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
@@ -39,7 +39,7 @@ func TestKeptFiles(t *testing.T) {
 			[]string{"new/largest/a/x.yaml", "new/small/ab/x.yaml"}},
 		"no folder": {nil, nil},
 	} {
-		got := keptFiles(record.Destination{Path: "new"}, state, tc.folders)
+		got := keptFiles(destination.Destination{Path: "new"}, state, tc.folders)
 		if diff := cmp.Diff(tc.want, slices.Sorted(maps.Keys(got))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

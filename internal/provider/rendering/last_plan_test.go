@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
@@ -23,7 +23,7 @@ func TestLastPlan(t *testing.T) {
 	}
 	dev := types.StringValue("dev")
 	var l configuration.LastPlans
-	at := record.Destination{Repo: "file:///repo", Branch: "dev", Path: "a"}
+	at := destination.Destination{Repo: "file:///repo", Branch: "dev", Path: "a"}
 	take := func(plan schemas.Model) *delivery.Decision {
 		decision, _ := l.Take("dev", at, plan)
 		return decision

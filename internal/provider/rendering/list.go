@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -35,7 +36,7 @@ func listRenderings(
 	ctx context.Context, data *configuration.Data, repo string, globs []string, results *schemas.ListResults,
 ) error {
 	return remote.EachRendering(ctx, data.Client, repo, globs,
-		func(at record.Destination, found *remote.Rendering, err error) bool {
+		func(at destination.Destination, found *remote.Rendering, err error) bool {
 			var unusable *record.Error
 			switch {
 			case errors.As(err, &unusable):

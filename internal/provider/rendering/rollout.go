@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
@@ -99,7 +99,7 @@ func readStage(d tfvalue.Decoder) rollout.Stage {
 
 // readObserved reads the observation of the clusters.
 func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
-	at := record.Destination{}
+	at := destination.Destination{}
 	if a.Delivers() && a.Located() {
 		at = a.Destination
 	}
@@ -164,7 +164,7 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 // keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of
 // deployment targets. They come from the attribute files of the last apply; without it, there are none. at is the
 // destination of this apply.
-func keptFiles(at record.Destination, state schemas.Model, folders []string) map[string]attr.Value {
+func keptFiles(at destination.Destination, state schemas.Model, folders []string) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	files, _ := tfvalue.Members(state["files"])
 	if len(folders) == 0 || len(files) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -84,7 +85,7 @@ func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, sta
 }
 
 // setTree sets the computed attributes to a tree on the branch. In the summary, the line of an unchanged folder stays.
-func setTree(m schemas.Model, at record.Destination, on inventory.Folders) {
+func setTree(m schemas.Model, at destination.Destination, on inventory.Folders) {
 	m.Set(tfvalue.Values{"assignment_count": on.Count(), "tree_hash": on.TreeHash().String()})
 	show(m, "assignments", true, func() any { return assignmentsOf(on) }, detailed...)
 	show(m, "folders", true, func() any { return foldersOf(at, on) }, detailed...)
@@ -137,7 +138,7 @@ func plannedFolders(t *next.Next) (folders inventory.Folders, known bool) {
 }
 
 // foldersOf returns the folder of each cluster type.
-func foldersOf(at record.Destination, inv inventory.Folders) map[string]tfvalue.Values {
+func foldersOf(at destination.Destination, inv inventory.Folders) map[string]tfvalue.Values {
 	all := make(map[string]tfvalue.Values, len(inv))
 	for name, folder := range inv {
 		values := tfvalue.Values{

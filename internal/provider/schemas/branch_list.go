@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 )
@@ -48,7 +48,7 @@ func NewBranchList(of BranchList) list.ListResource {
 			return
 		}
 		if err := of.Find(ctx, r.Data, repo, globs, results); err != nil {
-			configuration.AppendDeliveryError(r.Diags, record.Destination{Repo: repo}, err)
+			configuration.AppendDeliveryError(r.Diags, destination.Destination{Repo: repo}, err)
 		}
 	}})
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -40,7 +40,7 @@ func ObservedAttribute(description string) schema.SingleNestedAttribute {
 
 // ReadObservation reads the argument observed, or returns nil if there is none. It reports an observation of another
 // location than at, unless at is zero. known is false if a part of the argument is not known yet.
-func ReadObservation(d tfvalue.Decoder, at record.Destination) (seen *deployment.Observation, known bool) {
+func ReadObservation(d tfvalue.Decoder, at destination.Destination) (seen *deployment.Observation, known bool) {
 	given, ok := d.Object("observed")
 	v, _ := d.Argument("observed")
 	switch {

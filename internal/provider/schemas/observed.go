@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
@@ -149,12 +150,12 @@ func ReadObserved(p *configuration.Data, d tfvalue.Decoder) ObservedRequest {
 }
 
 // ReadDestination reads the argument gitops_repo.
-func ReadDestination(d tfvalue.Decoder) record.Destination {
+func ReadDestination(d tfvalue.Decoder) destination.Destination {
 	repo, given := d.Object("gitops_repo")
 	if !given || repo.Unknown {
-		return record.Destination{}
+		return destination.Destination{}
 	}
-	at := record.NewDestination(repo.String("repo"), repo.String("branch"), repo.String("path"))
+	at := destination.New(repo.String("repo"), repo.String("branch"), repo.String("path"))
 	*d.Problems = append(*d.Problems, at.Validate(true)...)
 	return at
 }
@@ -288,7 +289,7 @@ func checkTargetNames(d tfvalue.Decoder) {
 }
 
 // AppendDeploymentError turns an error of the repo or of a source into a diagnostic.
-func AppendDeploymentError(diags *diag.Diagnostics, at record.Destination, err error) {
+func AppendDeploymentError(diags *diag.Diagnostics, at destination.Destination, err error) {
 	var remote *gitremote.Error
 	var source *observe.SourceError
 	switch {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -46,13 +46,13 @@ func TestPrintableDiagnostics(t *testing.T) {
 			configuration.AppendHostError(d, path.Root("repo"), host)
 		},
 		"error of an API in a delivery": func(d *diag.Diagnostics) {
-			configuration.AppendDeliveryError(d, record.Destination{}, host)
+			configuration.AppendDeliveryError(d, destination.Destination{}, host)
 		},
 		"another error of a delivery": func(d *diag.Diagnostics) {
-			configuration.AppendDeliveryError(d, record.Destination{}, errors.New(evil))
+			configuration.AppendDeliveryError(d, destination.Destination{}, errors.New(evil))
 		},
 		"no rendering": func(d *diag.Diagnostics) {
-			configuration.AppendDeliveryError(d, record.Destination{}, fmt.Errorf("%w: %s", check.ErrNoRendering, evil))
+			configuration.AppendDeliveryError(d, destination.Destination{}, fmt.Errorf("%w: %s", check.ErrNoRendering, evil))
 		},
 		"drift": func(d *diag.Diagnostics) {
 			by := drift.Commit{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -145,7 +145,7 @@ func ReadPromotionRequest(r Reading) lookup.Request {
 }
 
 // readRollback reads the argument rollback, or returns nil if it is not set.
-func readRollback(d tfvalue.Decoder, at record.Destination) *promotion.AutomaticRollback {
+func readRollback(d tfvalue.Decoder, at destination.Destination) *promotion.AutomaticRollback {
 	given, ok := d.Object("rollback")
 	if !ok || given.Unknown {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -73,11 +73,11 @@ func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at *source.
 	if client == nil {
 		return nil, errors.New("the provider's configuration is not known yet, so the GitOps repo can't be read")
 	}
-	clean, err := record.CleanPath(at.Path)
+	clean, err := destination.CleanPath(at.Path)
 	if err != nil {
 		return nil, err
 	}
-	return remote.Origins(ctx, client, record.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
+	return remote.Origins(ctx, client, destination.Destination{Repo: at.Repo, Branch: at.Branch, Path: clean})
 }
 
 // LastOrigins is [DeliveredOrigins], but returns no origins and no error if nothing was delivered.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -117,7 +117,7 @@ const baseRepoImportForm = "<repo>?ref=<branch>"
 
 // parseBaseRepoID parses an import ID.
 func parseBaseRepoID(id string) (baserepo.EnvironmentBranch, error) {
-	at, err := record.ParseDestination(id)
+	at, err := destination.Parse(id)
 	if err == nil && at.Path != "." {
 		err = fmt.Errorf("it names a path, and %s lies at the root", document.File)
 	}

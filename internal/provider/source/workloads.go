@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -92,7 +92,7 @@ func workloadsRequest(r schemas.Reading) source.FollowOptions {
 		}
 		repo.Check("repo", "Invalid repo URL", schemas.CheckRepoURL)
 		repo.Check("branch", "Invalid branch name", gitbranch.CheckName)
-		repo.Check("path", "Invalid path", record.CheckPath)
+		repo.Check("path", "Invalid path", destination.CheckPath)
 	case follow.Verify != nil && follow.Verify.History:
 		d.Report("Missing GitOps repo",
 			`mode = "history" needs gitops_repo: the branch with the record of the last delivery.`, problem.Attr("gitops_repo"))

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -121,7 +121,7 @@ func (b *bench) deliveries(name string, f *fleet.Fleet, t *tree.Tree) {
 	client := must(gitremote.NewClient(nil))
 	arguments := wish.Arguments{
 		Strategy:     strategy.Push,
-		Destination:  record.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
+		Destination:  destination.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Fleet:        f,
 		CreateBranch: true,

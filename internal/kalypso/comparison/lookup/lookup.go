@@ -16,6 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
@@ -30,7 +31,7 @@ import (
 // Request says what to compare.
 type Request struct {
 	Client  *gitremote.Client
-	Sides   comparison.Pair[record.Destination]
+	Sides   comparison.Pair[destination.Destination]
 	Options comparison.Options
 	// ControlPlane is the branch of the promoted commits. If it is empty, no branch is read.
 	ControlPlane struct{ Repo, Branch string }
@@ -42,7 +43,7 @@ var ErrNoRecord = errors.New("no rendering was delivered there: the branch has n
 // SideError means that a side can't be read.
 type SideError struct {
 	Right bool
-	At    record.Destination
+	At    destination.Destination
 	Err   error
 }
 
@@ -104,7 +105,7 @@ func both(left, right *side, work func(*side) error) error {
 // side is a rendering on a branch that is being read.
 type side struct {
 	right    bool
-	at       record.Destination
+	at       destination.Destination
 	snapshot *gitbranch.Snapshot
 	content  comparison.Side
 

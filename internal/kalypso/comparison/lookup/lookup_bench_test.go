@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
@@ -38,8 +39,8 @@ func BenchmarkComparison(b *testing.B) {
 		start := processor.Time()
 		var c *comparison.Comparison
 		peak := memory.Peak(func() {
-			c, _, err = lookup.Read(b.Context(), lookup.Request{Client: client, Sides: comparison.Pair[record.Destination]{
-				Left: record.NewDestination(url, "stage", ""), Right: record.NewDestination(url, "prod", ""),
+			c, _, err = lookup.Read(b.Context(), lookup.Request{Client: client, Sides: comparison.Pair[destination.Destination]{
+				Left: destination.New(url, "stage", ""), Right: destination.New(url, "prod", ""),
 			}})
 		})
 		if err != nil {

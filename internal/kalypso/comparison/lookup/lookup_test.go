@@ -18,6 +18,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -78,8 +79,8 @@ func files(environment, at string) map[string]string {
 
 func (f *fleet) request(left, right, path string) lookup.Request {
 	client, _ := gitremote.NewClient(nil)
-	return lookup.Request{Client: client, Sides: comparison.Pair[record.Destination]{
-		Left: record.NewDestination(f.url, left, path), Right: record.NewDestination(f.url, right, path),
+	return lookup.Request{Client: client, Sides: comparison.Pair[destination.Destination]{
+		Left: destination.New(f.url, left, path), Right: destination.New(f.url, right, path),
 	}}
 }
 

@@ -3,10 +3,10 @@
 package check
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -128,7 +128,7 @@ func (c *Comparison) FirstDelivery(used *[]accepted.ID) error {
 }
 
 // ProposalMoved returns an error if foreign commits were pushed to our branch after the plan was made.
-func ProposalMoved(p *past.Proposal, at record.Destination, ours *past.Branch) error {
+func ProposalMoved(p *past.Proposal, at destination.Destination, ours *past.Branch) error {
 	paths := ours.ChangedSince(p.Head)
 	if len(paths) == 0 && ours.Head != p.Head.LastRead.Head {
 		paths = []string{"commits beside our folders"} // the push would remove them

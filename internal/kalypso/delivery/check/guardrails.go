@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -98,7 +98,7 @@ func tooManyRemoved(reason string, removed map[string]inventory.ShortHash) *Refu
 }
 
 // checkMove returns an error if a move must not remove all folders from the old location, or nil.
-func checkMove(g wish.Guardrails, from record.Destination, existing inventory.Folders) *Refusal {
+func checkMove(g wish.Guardrails, from destination.Destination, existing inventory.Folders) *Refusal {
 	removed, total := existing.RemovedBy(nil, true)
 	if total == 0 || g.AllowEmpty && g.RemovedLimit().Allows(total, total) {
 		return nil

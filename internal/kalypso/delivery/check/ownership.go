@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -63,7 +64,7 @@ func (c *Comparison) ownership() error {
 	for _, other := range c.Branch.OtherRenderings {
 		removed := c.Next.Wish.MovesWithin(c.Before) && !c.Next.Wish.KeepOld && other == c.Before.Destination.Path
 		switch {
-		case removed || !record.Nested(other, c.Next.Wish.Destination.Path):
+		case removed || !destination.Nested(other, c.Next.Wish.Destination.Path):
 		case c.Next.Wish.MovesWithin(c.Before) && other == c.Before.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -72,12 +72,12 @@ func Acceptable(err error) accepted.ID {
 }
 
 // occupied refuses a destination.
-func occupied(at record.Destination, format string, args ...any) *Refusal {
+func occupied(at destination.Destination, format string, args ...any) *Refusal {
 	return &Refusal{Kind: Occupied, Reason: fmt.Sprintf("At %s: %s", at, fmt.Sprintf(format, args...))}
 }
 
 // exists refuses to change a rendering from what is there to what is desired.
-func exists(at record.Destination, environment string, changes map[string]string) *Refusal {
+func exists(at destination.Destination, environment string, changes map[string]string) *Refusal {
 	names := lists.Map(slices.Sorted(maps.Keys(changes)), func(name string) string { return name + ": " + changes[name] })
 	return &Refusal{
 		Kind: Exists, Names: names,
@@ -92,7 +92,7 @@ func exists(at record.Destination, environment string, changes map[string]string
 }
 
 // moved refuses to write where folders of ours changed after the plan was made.
-func moved(at record.Destination, folders []string) *Refusal {
+func moved(at destination.Destination, folders []string) *Refusal {
 	return &Refusal{Kind: BranchMoved, Names: folders, Reason: fmt.Sprintf(
 		"At %s, these folders of the rendering, or its record, changed after the plan was made: %s. The apply did not "+
 			"change them. Make a new plan: it shows what changed.", at, strings.Join(folders, ", "))}
@@ -127,7 +127,7 @@ func emptiesClusterTypes(folders inventory.Folders) *Refusal {
 }
 
 // Replaces refuses a plan that destroys the rendering at a destination, and creates it again.
-func Replaces(at record.Destination, environment string) *Refusal {
+func Replaces(at destination.Destination, environment string) *Refusal {
 	return &Refusal{
 		Kind: Replaced,
 		Reason: fmt.Sprintf("At %s, the apply would remove the rendering of environment %q in one commit, and write it "+

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -85,7 +85,7 @@ func PathsToRemove(s *past.State, at *past.Branch) ([]string, error) {
 }
 
 // RecordProblem returns why the record at a destination can't be used.
-func RecordProblem(at record.Destination, b *past.Branch) error {
+func RecordProblem(at destination.Destination, b *past.Branch) error {
 	return occupied(at, "the record %s can't be used: %s.", at.RecordPath(), b.RecordError)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -45,7 +46,7 @@ func checkPromotedCommit(a *wish.Arguments, folders inventory.Folders) error {
 		return nil
 	}
 	for _, name := range append([]string{record.File}, folders.Names()...) {
-		if path := a.Destination.Join(name); record.Nested(path, record.PromotedCommitFile) {
+		if path := a.Destination.Join(name); destination.Nested(path, record.PromotedCommitFile) {
 			return fmt.Errorf("%q conflicts with the file of the promoted commit, %s; choose another path",
 				path, record.PromotedCommitFile)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -18,7 +19,7 @@ import (
 // unproven says why a gate of the record's promoted commit is closed; "": not known.
 // id allows to overwrite it; "": nothing does.
 func foreignRecord(
-	at record.Destination, environment string, differences []string, unproven string, id accepted.ID,
+	at destination.Destination, environment string, differences []string, unproven string, id accepted.ID,
 ) *Refusal {
 	e := &Refusal{Kind: UnknownRecord, Names: differences, ID: id}
 	e.Reason = fmt.Sprintf("At %s, the record %s lists changes that "+

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -23,11 +23,11 @@ const DefaultMaxLength = 16384
 // RenderingChange is a change of a rendering.
 type RenderingChange struct {
 	Environment string
-	At          record.Destination // zero if the tree is only computed
-	Removal     bool               // the rendering is removed
+	At          destination.Destination // zero if the tree is only computed
+	Removal     bool                    // the rendering is removed
 	// MovedFrom is the previous destination and ReplacedEnvironment the previous environment. Both are zero if
 	// unchanged.
-	MovedFrom           record.Destination
+	MovedFrom           destination.Destination
 	ReplacedEnvironment string
 
 	// Before and After are the hashes of the tree; "" if there is none.
@@ -64,7 +64,7 @@ type RenderingChange struct {
 }
 
 // destination names a destination. It leaves out the repo of the change.
-func (w *writer) destination(at record.Destination) string {
+func (w *writer) destination(at destination.Destination) string {
 	text := "branch " + code(at.Branch)
 	if at.Path != "" && at.Path != "." {
 		text += ", path " + code(at.Path)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 )
 
@@ -42,7 +42,7 @@ var links = describe.Links{
 
 func changed() describe.RenderingChange {
 	return describe.RenderingChange{
-		Environment: "dev", At: record.Destination{Branch: "dev", Path: "clusters"}, Before: commit("e"), After: commit("f"),
+		Environment: "dev", At: destination.Destination{Branch: "dev", Path: "clusters"}, Before: commit("e"), After: commit("f"),
 		ClusterTypes: []describe.ClusterType{
 			{Name: "same", Unchanged: []string{"hello-one"}},
 			{
@@ -130,7 +130,7 @@ func TestGolden(t *testing.T) {
 	}
 	created := describe.RenderingChange{
 		Environment:  "dev",
-		At:           record.Destination{Branch: "dev", Path: "."},
+		At:           destination.Destination{Branch: "dev", Path: "."},
 		After:        commit("f"),
 		ClusterTypes: added,
 		Promoted:     describe.PromotionChange{To: "v1.2.3"},
@@ -138,7 +138,7 @@ func TestGolden(t *testing.T) {
 	}
 	removed := describe.RenderingChange{
 		Environment: "dev",
-		At:          record.Destination{Branch: "dev"},
+		At:          destination.Destination{Branch: "dev"},
 		Removal:     true,
 		Before:      commit("e"),
 		Marker:      marker,
@@ -162,16 +162,16 @@ func TestGolden(t *testing.T) {
 	for name, c := range map[string]describe.RenderingChange{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
 		"nothing": {
-			Environment: "dev", At: record.Destination{Branch: "dev"}, ClusterTypes: []describe.ClusterType{{Name: "same"}},
+			Environment: "dev", At: destination.Destination{Branch: "dev"}, ClusterTypes: []describe.ClusterType{{Name: "same"}},
 			Marker: marker,
 		},
 		"moved": {
-			Environment: "stage", At: record.Destination{Branch: "stage"}, ReplacedEnvironment: "dev", Marker: marker,
-			MovedFrom: record.Destination{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
+			Environment: "stage", At: destination.Destination{Branch: "stage"}, ReplacedEnvironment: "dev", Marker: marker,
+			MovedFrom: destination.Destination{Repo: "https://me:canary@git.acme.io/gitops", Branch: "dev", Path: "clusters"},
 		},
 		"computed": {Environment: "dev", ClusterTypes: added, Marker: marker},
 		"uncompared": {
-			Environment: "dev", At: record.Destination{Branch: "dev"}, ClusterTypes: changed().ClusterTypes,
+			Environment: "dev", At: destination.Destination{Branch: "dev"}, ClusterTypes: changed().ClusterTypes,
 			NotCompared: []string{"configuration", "sources"}, Marker: marker,
 		},
 	} {
@@ -223,7 +223,7 @@ func TestUnprintable(t *testing.T) {
 	const evil = "\x1b[2J\u202e\u200b\x00"
 	const shown = `\x1b[2J\u202e\u200b\x00`
 	c := describe.RenderingChange{
-		Environment: "env" + evil, At: record.Destination{Branch: "dev" + evil, Path: "path" + evil},
+		Environment: "env" + evil, At: destination.Destination{Branch: "dev" + evil, Path: "path" + evil},
 		ClusterTypes: []describe.ClusterType{{Name: "type" + evil, Added: []string{"target" + evil}}},
 		Policies:     func(string, string) []string { return []string{"policy" + evil} },
 		Configs: []describe.ConfigChange{{

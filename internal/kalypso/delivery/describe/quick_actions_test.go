@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
 )
@@ -77,8 +77,8 @@ func changeOf(one, two string, length int) describe.RenderingChange {
 		{Name: one, Targets: 1, ClusterTypes: []string{two}, LabelsChanged: true, Keys: values},
 	}
 	return describe.RenderingChange{
-		Environment: one, At: record.Destination{Branch: two, Path: one},
-		MovedFrom:           record.Destination{Repo: two, Branch: one, Path: two},
+		Environment: one, At: destination.Destination{Branch: two, Path: one},
+		MovedFrom:           destination.Destination{Repo: two, Branch: one, Path: two},
 		ReplacedEnvironment: two, Before: one, After: two,
 		ClusterTypes: []describe.ClusterType{
 			{Name: one, Kind: describe.Added, Added: []string{one, two}, Unchanged: []string{two}},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -102,7 +103,7 @@ func (b *Branch) SetReplaced(
 }
 
 // AsState returns the state of a destination whose last apply is not known.
-func (b *Branch) AsState(at record.Destination, existing inventory.Folders) *State {
+func (b *Branch) AsState(at destination.Destination, existing inventory.Folders) *State {
 	s := &State{Destination: at, Delivered: existing, LastRead: *b}
 	if b.Record != nil {
 		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, InputsOf(b.Record)

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 )
 
 // ProofKey is a secret that only the state contains. The commits of the next apply have a proof that this key makes.
@@ -19,7 +19,7 @@ const proofTrailer = "Kalypso-Proof: "
 // Proof returns a line for the message of the commit that leaves a record and these folders at a destination. With this
 // line, the next run recognizes the commit if the apply is killed before Terraform saves its state. People who may push
 // to the branch can't forge the line, because they lack the key. It is "" if there is no key, as for a create.
-func (k ProofKey) Proof(at record.Destination, recordHash string, folders inventory.Folders) string {
+func (k ProofKey) Proof(at destination.Destination, recordHash string, folders inventory.Folders) string {
 	if k == "" {
 		return ""
 	}

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
 // TestProof: a proof is for exactly one key, destination, record and set of folders.
 func TestProof(t *testing.T) {
 	t.Parallel()
-	at := record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
+	at := destination.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 	folders := inventory.Folders{"large": {Hash: tree.Hash{1}}, "small": {Hash: tree.Hash{2}}}
 	key := ProofKey("key")
 	proof := key.Proof(at, "hash", folders)

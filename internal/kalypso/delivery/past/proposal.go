@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -83,7 +84,9 @@ func (p *Proposal) PromotedCommitChanged(target *State) bool {
 }
 
 // IsOn reports whether a destination is on our branch of the pull request.
-func (p *Proposal) IsOn(at record.Destination) bool { return p != nil && p.Head.Destination.Same(at) }
+func (p *Proposal) IsOn(at destination.Destination) bool {
+	return p != nil && p.Head.Destination.Same(at)
+}
 
 // OldLocation is a location on another branch that still contains the tree from before a move. A separate pull request
 // removes that tree. An apply opens it only once the destination contains the tree. Otherwise people could merge it

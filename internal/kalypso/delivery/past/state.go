@@ -3,11 +3,11 @@
 package past
 
 import (
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -26,10 +26,10 @@ const (
 // State contains the facts that a rendering keeps between runs in Terraform's private state. With it, a plan knows the
 // branch without contacting a server. The zero value means that nothing was delivered.
 type State struct {
-	Version     int                `json:"version"`
-	Engine      int                `json:"engine"`
-	Destination record.Destination `json:"destination"`
-	Environment string             `json:"environment"`
+	Version     int                     `json:"version"`
+	Engine      int                     `json:"engine"`
+	Destination destination.Destination `json:"destination"`
+	Environment string                  `json:"environment"`
 	// Delivered is the tree that was delivered, and DeliveredRecord the hash of the record that went with it.
 	Delivered       inventory.Folders `json:"delivered"`
 	DeliveredRecord string            `json:"delivered_record"`
@@ -72,7 +72,7 @@ type State struct {
 // Prior contains the attributes of a rendering in Terraform's state, in addition to the private state.
 type Prior struct {
 	Strategy       strategy.Strategy
-	Destination    record.Destination
+	Destination    destination.Destination
 	Environment    string
 	TreeHash       string
 	TargetTreeHash string // of the fleet's tree; empty if there is no rollout
@@ -93,7 +93,7 @@ func (p *Prior) DeliveredBefore() bool {
 }
 
 // NewState returns a state of this version of the provider.
-func NewState(at record.Destination, environment string) State {
+func NewState(at destination.Destination, environment string) State {
 	return State{Version: stateVersion, Engine: engineVersion, Destination: at, Environment: environment}
 }
 

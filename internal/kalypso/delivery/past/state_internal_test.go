@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -20,7 +21,7 @@ func TestDecisionsOfState(t *testing.T) {
 	written := record.New("dev", []string{"large"}, "", nil, nil)
 	decided := placement.Decisions{"web": {Targets: map[string][]string{"hello-web": {"large"}}}}
 	written.Decisions = decided
-	s := NewState(record.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
+	s := NewState(destination.Destination{Repo: "file:///repo", Branch: "dev", Path: "."}, "dev")
 	folder := inventory.Folder{Hash: tree.Hash{1}, Targets: []inventory.Target{{Name: "hello-web"}}}
 	s.Delivered = inventory.Folders{"large": folder, "small": folder}
 	s.DeliveredRecord, s.Decisions = written.Hash(), written.Decisions

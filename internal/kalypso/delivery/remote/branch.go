@@ -13,6 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -25,7 +26,7 @@ import (
 // branchReader reads the state of a branch from a snapshot of it.
 type branchReader struct {
 	snapshot *gitbranch.Snapshot
-	at       record.Destination
+	at       destination.Destination
 	// known maps the hash of a folder to its targets. Known folders are not fetched.
 	known map[tree.Hash][]inventory.Target
 }
@@ -34,7 +35,7 @@ type branchReader struct {
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
 // foreign folders: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(
-	snapshot *gitbranch.Snapshot, at record.Destination, before *past.State, wanted []string,
+	snapshot *gitbranch.Snapshot, at destination.Destination, before *past.State, wanted []string,
 ) (*past.Branch, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
 	before = cmp.Or(before, &past.State{})

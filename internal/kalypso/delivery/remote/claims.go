@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -17,11 +17,11 @@ type Claims struct {
 	mu        sync.Mutex
 	planned   []claim
 	removals  []claim // of planned destroys
-	delivered []record.Destination
+	delivered []destination.Destination
 }
 
 type claim struct {
-	at          record.Destination
+	at          destination.Destination
 	environment string
 	tree        string // its hash; empty: not known yet
 	create      bool
@@ -38,7 +38,7 @@ func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, other := range c.planned {
-		if !other.at.SameBranch(claimed.at) || !record.Nested(other.at.Path, claimed.at.Path) {
+		if !other.at.SameBranch(claimed.at) || !destination.Nested(other.at.Path, claimed.at.Path) {
 			continue
 		}
 		switch {
@@ -71,7 +71,7 @@ func (c *Claims) PlanDestroy(a *wish.Arguments) error {
 }
 
 // checkReplaced returns an error if this run both destroys and creates a rendering at a destination.
-func (c *Claims) checkReplaced(at record.Destination) error {
+func (c *Claims) checkReplaced(at destination.Destination) error {
 	i := slices.IndexFunc(c.removals, func(r claim) bool { return r.at.Same(at) })
 	created := func(claimed claim) bool { return claimed.create && claimed.at.Same(at) }
 	if i < 0 || !slices.ContainsFunc(c.planned, created) {
@@ -88,14 +88,14 @@ func (c claim) replacedBy(other claim) bool {
 }
 
 // isClaimed reports whether another rendering of this run has claimed the destination.
-func (c *Claims) isClaimed(at record.Destination) bool {
+func (c *Claims) isClaimed(at destination.Destination) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.planned, func(taken claim) bool { return taken.at.Same(at) })
 }
 
 // deliver returns an error if this run has delivered to the destination before.
-func (c *Claims) deliver(at record.Destination) error {
+func (c *Claims) deliver(at destination.Destination) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.delivered, at.Same) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -118,7 +119,7 @@ func (b *branch) request(value string, targets map[string][]string, before *past
 	b.Helper()
 	return request{&wish.Arguments{
 		Strategy:     strategy.Push,
-		Destination:  record.Destination{Repo: b.repo, Branch: "dev", Path: "."},
+		Destination:  destination.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
 		CreateBranch: true,
@@ -299,7 +300,7 @@ func TestNewerRecord(t *testing.T) {
 				_, err := b.tryDeliver(o)
 				return err
 			}
-			at := record.Destination{Repo: b.repo, Branch: "dev", Path: "."}
+			at := destination.Destination{Repo: b.repo, Branch: "dev", Path: "."}
 			_, refreshed := remote.Observe(t.Context(), b.client, s)
 			_, recovered := remote.Recover(t.Context(), b.client, &past.Prior{
 				Strategy: strategy.Push, Destination: at, Environment: "dev",
@@ -624,7 +625,7 @@ func TestMove(t *testing.T) {
 	}
 	o = b.request("1", usual, reread(t, moved))
 	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
-	o.Destination = record.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
+	o.Destination = destination.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
 	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {
 		t.Fatalf("%v, %v", result, err)

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -11,7 +12,7 @@ import (
 
 // Rendering is a rendering that was found by its record. It can be read while [EachRendering] visits it.
 type Rendering struct {
-	At          record.Destination
+	At          destination.Destination
 	Environment string
 	snapshot    *gitbranch.Snapshot
 }
@@ -28,10 +29,10 @@ func (r *Rendering) State() (*past.State, error) {
 // a [*record.Error].
 func EachRendering(
 	ctx context.Context, client *gitremote.Client, url string, globs []string,
-	visit func(at record.Destination, found *Rendering, err error) (next bool),
+	visit func(at destination.Destination, found *Rendering, err error) (next bool),
 ) error {
 	return gitbranch.EachBranch(ctx, client, url, globs, func(branch string, s *gitbranch.Snapshot, err error) bool {
-		at := record.Destination{Repo: url, Branch: branch, Path: "."}
+		at := destination.Destination{Repo: url, Branch: branch, Path: "."}
 		var folders []string
 		if err == nil {
 			folders, err = s.FoldersWith(record.File)
@@ -50,8 +51,8 @@ func EachRendering(
 }
 
 // readRendering reads the rendering whose record is at a destination.
-func readRendering(s *gitbranch.Snapshot, at record.Destination) (*Rendering, error) {
-	if _, err := record.CleanPath(at.Path); err != nil {
+func readRendering(s *gitbranch.Snapshot, at destination.Destination) (*Rendering, error) {
+	if _, err := destination.CleanPath(at.Path); err != nil {
 		return nil, err
 	}
 	found, err := record.Read(s, at)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -18,7 +19,7 @@ func TestEachRendering(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	seed := func(branch, path, environment string) {
-		at := record.Destination{Branch: branch, Path: path}
+		at := destination.Destination{Branch: branch, Path: path}
 		gitserver.Seed(t, b.repo, branch, map[string]string{
 			at.RecordPath():               string(record.New(environment, []string{"large"}, "", nil, nil).Marshal()),
 			at.Join("large/web/app.yaml"): "a: " + environment + "\n",
@@ -34,7 +35,7 @@ func TestEachRendering(t *testing.T) {
 	const url = "file://"
 	var got []string
 	err := remote.EachRendering(t.Context(), b.client, url+b.repo, []string{"dev", "pro*", "stage"},
-		func(at record.Destination, found *remote.Rendering, err error) bool {
+		func(at destination.Destination, found *remote.Rendering, err error) bool {
 			var unusable *record.Error
 			switch {
 			case errors.As(err, &unusable):
@@ -62,7 +63,7 @@ func TestEachRendering(t *testing.T) {
 
 	got = nil
 	err = remote.EachRendering(t.Context(), b.client, url+b.repo, []string{"*"},
-		func(at record.Destination, _ *remote.Rendering, _ error) bool {
+		func(at destination.Destination, _ *remote.Rendering, _ error) bool {
 			got = append(got, at.Branch)
 			return len(got) < 3
 		})

@@ -7,8 +7,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
@@ -54,7 +54,7 @@ func (r Operations) observeOldLocation(ctx context.Context, o *past.OldLocation)
 
 // Removal is a pull request that removes the folders and the record at a destination.
 type Removal struct {
-	From        record.Destination
+	From        destination.Destination
 	PullRequest *githost.PullRequest
 }
 

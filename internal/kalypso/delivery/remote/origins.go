@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -13,7 +14,7 @@ import (
 
 // Origins returns the origins of the rendering that was last delivered to a destination, with their commits, as its
 // record names them. It returns [ErrNoRendering] if there is no record.
-func Origins(ctx context.Context, client *gitremote.Client, at record.Destination) ([]origin.Origin, error) {
+func Origins(ctx context.Context, client *gitremote.Client, at destination.Destination) ([]origin.Origin, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -34,7 +34,7 @@ type Result struct {
 	PullRequest *githost.PullRequest
 	Removals    []Removal
 	// Kept is the old location if it is a copy of the new one, so that nothing was removed there.
-	Kept *record.Destination
+	Kept *destination.Destination
 	// NoDraft warns that the host does not make the withheld pull request a draft; "": nothing to warn of.
 	NoDraft string
 	// Recovered is the state that was read from the branch in place of an unreadable private state, if the apply
@@ -141,7 +141,7 @@ func Deliver(
 // copy: then nothing is removed there, and it is returned.
 func removeOld(
 	ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State, delivered plumbing.Hash,
-) (kept *record.Destination, err error) {
+) (kept *destination.Destination, err error) {
 	if s == nil || a.KeepOld {
 		return nil, nil
 	}
@@ -171,7 +171,7 @@ func removeOld(
 
 // isCopy reports whether old is on a branch of the same name as now that contains a commit.
 func isCopy(
-	ctx context.Context, client *gitremote.Client, old, now record.Destination, commit plumbing.Hash,
+	ctx context.Context, client *gitremote.Client, old, now destination.Destination, commit plumbing.Hash,
 ) (same bool, err error) {
 	if old.Branch != now.Branch || old.Path != now.Path {
 		return false, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -21,7 +22,7 @@ import (
 // Import reads the state of an environment's rendering from the record at a destination. It also reads earlier
 // deliveries, since people may revert to one of them.
 func Import(
-	ctx context.Context, client *gitremote.Client, at record.Destination, environment string,
+	ctx context.Context, client *gitremote.Client, at destination.Destination, environment string,
 ) (*past.State, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
@@ -40,7 +41,7 @@ func Import(
 // readDeliveries reads the deliveries of a rendering from the last [gitbranch.MaxHistory] commits of its branch, newest
 // first: each tree that a record of the environment lists, with that record. It skips records that cannot be read.
 func readDeliveries(
-	snapshot *gitbranch.Snapshot, at record.Destination, environment string,
+	snapshot *gitbranch.Snapshot, at destination.Destination, environment string,
 ) ([]past.Delivery, error) {
 	history := snapshot.History()
 	all, err := history.Ancestry(gitbranch.MaxHistory)
@@ -80,7 +81,7 @@ func readDeliveries(
 }
 
 // importFrom is [Import] from a branch that was read, without the earlier deliveries.
-func importFrom(snapshot *gitbranch.Snapshot, at record.Destination, environment string) (*past.State, error) {
+func importFrom(snapshot *gitbranch.Snapshot, at destination.Destination, environment string) (*past.State, error) {
 	if snapshot.Commit.IsZero() {
 		return nil, gitbranch.ErrBranchNotFound
 	}

@@ -6,11 +6,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -47,7 +47,7 @@ func (r *pullRequests) closeRemovals(ctx context.Context, places []*past.OldLoca
 
 // closeRemoval closes the open pull request that removes the rendering of an environment from a destination, if there
 // is one.
-func (r *pullRequests) closeRemoval(ctx context.Context, at record.Destination, environment string) error {
+func (r *pullRequests) closeRemoval(ctx context.Context, at destination.Destination, environment string) error {
 	t, err := r.removalTopic(at, environment)
 	if err != nil {
 		return err

@@ -14,11 +14,11 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -75,7 +75,7 @@ func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, ur
 	r.remote = remote.Operations{Git: client, Host: func() (githost.Host, error) { return host, nil }}
 	r.desired = wish.Arguments{
 		Strategy:    strategy.PullRequest,
-		Destination: record.Destination{Repo: url, Branch: "dev", Path: "."},
+		Destination: destination.Destination{Repo: url, Branch: "dev", Path: "."},
 		Environment: "dev",
 		Guardrails:  wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
 		OnDrift:     drift.Fail,
@@ -139,7 +139,7 @@ func (r *reviewed) plan() string {
 		delivery.Keep: "nothing", delivery.Write: "write", delivery.RemoveOld: "remove old",
 		delivery.Withhold: "withhold", delivery.Nothing: "deliver nothing",
 	}[d.Action]
-	add := func(verb string, places []record.Destination) {
+	add := func(verb string, places []destination.Destination) {
 		for _, at := range places {
 			text += ", " + verb + " " + at.Branch
 		}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -85,7 +85,7 @@ func (r *pullRequests) renderingTopic() (*pullrequest.Topic, error) {
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It has its own branch, because an
 // approval of the rendering is no approval of its removal.
-func (r *pullRequests) removalTopic(at record.Destination, environment string) (*pullrequest.Topic, error) {
+func (r *pullRequests) removalTopic(at destination.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
 	name := pullrequest.BranchName(r.wish.PullRequest.BranchPrefix+"remove-", k.removalMarker(), k.nameParts()...)
 	return r.topic(k, k.removalMarker(), at.Repo, name)
@@ -137,6 +137,6 @@ func known(s *past.State, t *pullrequest.Topic) *pullrequest.Known {
 }
 
 // destinationOf returns the destination on our branch.
-func destinationOf(t *pullrequest.Topic) record.Destination {
-	return record.Destination{Repo: t.Location.Repo, Branch: t.Location.Branch, Path: t.Location.Path}
+func destinationOf(t *pullrequest.Topic) destination.Destination {
+	return destination.Destination{Repo: t.Location.Repo, Branch: t.Location.Branch, Path: t.Location.Path}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -86,7 +87,7 @@ func spent(t *next.Next, used []accepted.ID) problem.Problems {
 // warnings warns of changes that a guardrail allows.
 func warnings(allowed []*check.Refusal) problem.Problems {
 	return problem.Problems(lists.Map(allowed, func(e *check.Refusal) problem.Problem {
-		return refusalProblem(record.Destination{}, e, e)
+		return refusalProblem(destination.Destination{}, e, e)
 	})).AsWarnings()
 }
 
@@ -153,7 +154,7 @@ func Pause(r *rollout.Rollout) (why, until string) {
 // leftProblems warns about what stays, or stays for now, at locations that the rendering leaves, and about what they
 // lose.
 func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
-	destination := decision.Applied.Wish.Destination
+	to := decision.Applied.Wish.Destination
 	if decision.RemainingPaths != "" {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"on_move = \"keep\" leaves these paths at %s:\n%s\nThe rendering no longer reads or removes them. Once "+
@@ -167,7 +168,7 @@ func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 			n, decision.Before.Destination), "delivery"))
 	}
 	for _, left := range []struct {
-		places                  []record.Destination
+		places                  []destination.Destination
 		argument, summary, text string
 	}{
 		{decision.RemovedLocations, "gitops_repo", "Previous location will be removed",
@@ -183,7 +184,7 @@ func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 				"%[1]s. Delivering another tree to the same location again needs adopt = true."},
 	} {
 		for _, at := range left.places {
-			ps = append(ps, problem.WarningAt(left.summary, fmt.Sprintf(left.text, at, destination), left.argument))
+			ps = append(ps, problem.WarningAt(left.summary, fmt.Sprintf(left.text, at, to), left.argument))
 		}
 	}
 	return ps

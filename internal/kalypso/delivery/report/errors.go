@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
@@ -19,7 +20,7 @@ import (
 
 // Error returns an error of a check, a delivery, a refresh or a removal as a problem of the argument that fixes
 // it. at is the destination. Errors of a host of pull requests are not its concern.
-func Error(at record.Destination, err error) problem.Problem {
+func Error(at destination.Destination, err error) problem.Problem {
 	p := deliveryProblem(at, err)
 	if p.Summary == "" {
 		p = repoProblem(at, err)
@@ -35,7 +36,7 @@ func acceptAdvice(id accepted.ID) string {
 }
 
 // deliveryProblem returns an error of package delivery as a problem. For another error, its Summary is empty.
-func deliveryProblem(at record.Destination, err error) problem.Problem {
+func deliveryProblem(at destination.Destination, err error) problem.Problem {
 	var (
 		refusal *check.Refusal
 		drifted *check.DriftError
@@ -72,7 +73,7 @@ var refusedArguments = map[check.Kind][]string{
 }
 
 // refusalProblem returns a refusal as a problem. err is or wraps it.
-func refusalProblem(at record.Destination, e *check.Refusal, err error) problem.Problem {
+func refusalProblem(at destination.Destination, e *check.Refusal, err error) problem.Problem {
 	detail := problem.Sentence(err)
 	if !strings.HasSuffix(err.Error(), ".") { // it ends with a list
 		detail = strings.TrimSuffix(detail, ".")
@@ -90,7 +91,7 @@ func refusalProblem(at record.Destination, e *check.Refusal, err error) problem.
 	return problem.At(string(e.Kind), detail, arguments...)
 }
 
-func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Problem {
+func reviewProblem(at destination.Destination, e *pullrequest.ReviewError) problem.Problem {
 	if e.Closed {
 		return problem.At("The pull request was closed", fmt.Sprintf(
 			"At %s: %s. An apply opens a new one once the rendered tree changes, or with delivery.reopen = true.", at, e),
@@ -108,7 +109,7 @@ func reviewProblem(at record.Destination, e *pullrequest.ReviewError) problem.Pr
 }
 
 // repoProblem returns an error of a Git server as a problem of the argument gitops_repo.
-func repoProblem(at record.Destination, err error) problem.Problem {
+func repoProblem(at destination.Destination, err error) problem.Problem {
 	var rejected *gitremote.RejectedError
 	var interrupted *gitbranch.InterruptedError
 	sentence := problem.Sentence(err)

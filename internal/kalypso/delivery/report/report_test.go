@@ -7,6 +7,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -20,16 +21,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-var destination = record.Destination{Repo: "https://git.example/gitops", Branch: "dev", Path: "."}
+var gitops = destination.Destination{Repo: "https://git.example/gitops", Branch: "dev", Path: "."}
 
 // TestKeptErrors: each error about targets that fail to render names the targets and says what to do.
 func TestKeptErrors(t *testing.T) {
 	t.Parallel()
-	a := &wish.Arguments{Destination: destination, Environment: "dev", Strategy: strategy.Push}
+	a := &wish.Arguments{Destination: gitops, Environment: "dev", Strategy: strategy.Push}
 	r := next.NewRendered(a, &tree.Tree{Folders: []tree.Folder{{ClusterType: "large"}}})
 	r.Failed = problem.Problems{{Affects: []problem.AffectedTarget{{ClusterType: "large", Name: "a"}}}}
 	existing := inventory.Folders{"large": {Targets: []inventory.Target{inventory.NewTarget("a", tree.Hash{1}, false)}}}
-	old := past.NewState(record.Destination{Repo: destination.Repo, Branch: "old", Path: "."}, "dev")
+	old := past.NewState(destination.Destination{Repo: gitops.Repo, Branch: "old", Path: "."}, "dev")
 	old.Delivered, old.LastRead.Folders, old.LastRead.Head = existing, existing, "head"
 	written := record.New("dev", []string{"large"}, "", nil, nil)
 	create := check.Comparison{
@@ -41,7 +42,7 @@ func TestKeptErrors(t *testing.T) {
 		if len(errs) != 1 || errs[0] == nil {
 			t.Fatalf("%s: %v", when, errs)
 		}
-		p := report.Error(destination, errs[0])
+		p := report.Error(gitops, errs[0])
 		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, errs[0]) ||
 			p.Summary != string(check.CannotKeep) {
 			t.Errorf("%s: %v", when, p)
@@ -59,13 +60,13 @@ func decisionAfterMoves(reaction problem.Reaction, accepts, clusterTypes []strin
 		return f
 	}
 	a := &wish.Arguments{
-		Destination: destination, Guardrails: wish.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
+		Destination: gitops, Guardrails: wish.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
 	}
 	n := &next.Next{Wish: a, Rendered: next.NewRendered(a, &tree.Tree{})}
 	for _, name := range clusterTypes {
 		n.Rendered.Folders[name] = folder("a")
 	}
-	s := past.NewState(destination, "dev")
+	s := past.NewState(gitops, "dev")
 	s.Delivered = inventory.Folders{"large": folder("a"), "small": folder()}
 	d := &delivery.Decision{Applied: n, Before: &s, Action: delivery.Write}
 	var err error
@@ -123,8 +124,8 @@ func TestDestroyed(t *testing.T) {
 	if ps := report.Destroyed(remote.Destroyed{}); len(ps) > 0 {
 		t.Errorf("problems of a removal: %v", ps)
 	}
-	ps := report.Destroyed(remote.Destroyed{OccupiedDestination: &destination})
-	if len(ps) != 1 || ps.HasErrors() || !strings.Contains(ps[0].Detail, destination.String()) {
+	ps := report.Destroyed(remote.Destroyed{OccupiedDestination: &gitops})
+	if len(ps) != 1 || ps.HasErrors() || !strings.Contains(ps[0].Detail, gitops.String()) {
 		t.Errorf("problems of a destination of another rendering: %v", ps)
 	}
 }
@@ -132,8 +133,8 @@ func TestDestroyed(t *testing.T) {
 // TestUnusableRecord: the error of a record names its destination, so the problem does not name it once more.
 func TestUnusableRecord(t *testing.T) {
 	t.Parallel()
-	p := report.Error(destination, &record.Error{At: destination, Err: errors.New("it is no JSON")})
-	want := "At " + destination.String() + ", the record " + destination.RecordPath() + " can't be used: it is no JSON."
+	p := report.Error(gitops, &record.Error{At: gitops, Err: errors.New("it is no JSON")})
+	want := "At " + gitops.String() + ", the record " + gitops.RecordPath() + " can't be used: it is no JSON."
 	if p.Detail != want {
 		t.Errorf("%q, want %q", p.Detail, want)
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -119,7 +119,7 @@ func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 }
 
 // adoption warns about the foreign folders that the rendering adopts. rest continues the text.
-func adoption(at record.Destination, a check.Adoption, rest string) problem.Problems {
+func adoption(at destination.Destination, a check.Adoption, rest string) problem.Problems {
 	if len(a.Adopted) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func adoption(at record.Destination, a check.Adoption, rest string) problem.Prob
 }
 
 // effects warns about a change of a branch of which the state knows nothing.
-func effects(at record.Destination, adopted check.Adoption, lines []string) problem.Problems {
+func effects(at destination.Destination, adopted check.Adoption, lines []string) problem.Problems {
 	if len(lines) == 0 {
 		return adoption(at, adopted, "")
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -45,17 +45,17 @@ func TestValidate(t *testing.T) {
 		"valid arguments": {func(*Arguments) {}, nil},
 		"all arguments unknown": {func(d *Arguments) {
 			const u = unknown.Text
-			d.Strategy, d.Destination = u, record.Destination{Repo: u, Branch: u, Path: u}
+			d.Strategy, d.Destination = u, destination.Destination{Repo: u, Branch: u, Path: u}
 			d.Promotion.Commit, d.Message, d.Guardrails.MaxRemoved, d.Sources = u, u, u, origin.Sources{u: u}
 			d.PullRequest = pullrequest.Settings{
 				BranchPrefix: u, Labels: []string{u}, Reviewers: []string{u}, Draft: true, AutoMerge: u,
 			}
 		}, nil},
 
-		"no repo": {func(d *Arguments) { d.Destination = record.Destination{Path: "."} },
+		"no repo": {func(d *Arguments) { d.Destination = destination.Destination{Path: "."} },
 			[]string{"error gitops_repo: Missing GitOps repo"}},
 		"no repo needed": {func(d *Arguments) {
-			d.Strategy, d.Destination = strategy.None, record.Destination{Path: "."}
+			d.Strategy, d.Destination = strategy.None, destination.Destination{Path: "."}
 		}, nil},
 		"branch without a repo": {func(d *Arguments) { d.Destination.Repo = "" },
 			[]string{"error gitops_repo.repo: Missing repo"}},
@@ -103,7 +103,7 @@ func TestValidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := &Arguments{
 				Strategy: strategy.Push, Environment: "dev", Guardrails: Guardrails{MaxRemoved: DefaultMaxRemoved},
-				Destination: record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."},
+				Destination: destination.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."},
 				PullRequest: pullrequest.Settings{BranchPrefix: "deployment/"},
 			}
 			test.change(d)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -26,7 +27,7 @@ var depths = []int{64, 1024}
 // branch reads one branch in one session with its server.
 type branch struct {
 	deployment.GitOpsBranch
-	at       record.Destination
+	at       destination.Destination
 	snapshot *gitbranch.Snapshot
 	names    []string // cluster types in the record, sorted
 	trees    map[plumbing.Hash]map[string]plumbing.Hash
@@ -34,7 +35,7 @@ type branch struct {
 }
 
 // openBranch reads the head of a branch and its record. Head stays empty if the branch or the record does not exist.
-func openBranch(ctx context.Context, client *gitremote.Client, at record.Destination) (*branch, error) {
+func openBranch(ctx context.Context, client *gitremote.Client, at destination.Destination) (*branch, error) {
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
 	var err error

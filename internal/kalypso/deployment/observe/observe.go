@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -28,7 +28,7 @@ type Source interface {
 // Request selects the deployment to observe, and configures how.
 type Request struct {
 	Client  *gitremote.Client
-	At      record.Destination
+	At      destination.Destination
 	Sources []Source
 	Rules   deployment.Rules
 	Targets bool          // count deployment targets

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -54,7 +54,7 @@ func request(t testing.TB, url string, reports ...deployment.Report) observe.Req
 	}
 	return observe.Request{
 		Client:  client,
-		At:      record.Destination{Repo: url, Branch: "stage", Path: "fleet"},
+		At:      destination.Destination{Repo: url, Branch: "stage", Path: "fleet"},
 		Sources: []observe.Source{observe.Recorded(reports)},
 		Wait:    time.Minute,
 		Rules:   deployment.Rules{Deadline: 1e6 * time.Hour, StaleAfter: time.Hour},

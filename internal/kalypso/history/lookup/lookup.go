@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -24,7 +25,7 @@ const MaxCommits = 10_000
 // Request says which history to read.
 type Request struct {
 	Client *gitremote.Client
-	GitOps record.Destination
+	GitOps destination.Destination
 	// ControlPlane is the branch whose commits are promoted. If it is empty, none is read.
 	ControlPlane struct{ Repo, Branch string }
 	// Observed lists the observations in the store. It is empty without a store.
@@ -64,7 +65,7 @@ func Read(ctx context.Context, req Request) (history.History, error) {
 // their changes become a part of the next commit. If a newer version of the provider wrote the record at the head, the
 // error is [record.ErrNewer].
 func readBranch(
-	ctx context.Context, client *gitremote.Client, at record.Destination,
+	ctx context.Context, client *gitremote.Client, at destination.Destination,
 ) (commits []history.Commit, whole bool, err error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -75,7 +76,7 @@ func recordAt(at, promoted string, change func(r *record.Record)) file {
 }
 
 func (r *repos) request(path string) lookup.Request {
-	req := lookup.Request{GitOps: record.NewDestination(r.server.URL+"/gitops", "prod", path), Since: start,
+	req := lookup.Request{GitOps: destination.New(r.server.URL+"/gitops", "prod", path), Since: start,
 		Until: start.Add(240 * time.Hour)}
 	req.Client, _ = gitremote.NewClient(nil)
 	req.ControlPlane.Repo, req.ControlPlane.Branch = r.server.URL+"/control-plane", "main"

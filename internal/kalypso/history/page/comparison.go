@@ -6,7 +6,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -14,7 +14,7 @@ import (
 // Comparison is the result of the data source kalypso_comparison.
 type Comparison struct {
 	Name        string // "": the branches
-	Left, Right record.Destination
+	Left, Right destination.Destination
 	Promoted    struct {
 		Pair[string]
 		Commits *int
@@ -74,7 +74,7 @@ func newDifferences(c *Comparison) differences {
 }
 
 // place names a destination so that it differs from another destination on a branch of the same name.
-func place(at record.Destination) string {
+func place(at destination.Destination) string {
 	return path.Join(at.Branch, at.Path) + " of " + path.Base(at.Repo)
 }
 

@@ -10,7 +10,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -59,7 +59,7 @@ type History struct {
 	// Name is the name of the environment. If it is empty, the page uses Environment or, if that is empty too, the branch.
 	Name                     string
 	Environment              string
-	GitOpsRepo, ControlPlane record.Destination
+	GitOpsRepo, ControlPlane destination.Destination
 	Since                    string // RFC 3339, a duration before Until, or "": 720h
 	Until                    string // RFC 3339; empty: the time at which the data was read
 	Deployments              []history.Delivery
@@ -77,7 +77,7 @@ type DeploymentState struct {
 	// then Environment, then the branch.
 	Name           string
 	Environment    string
-	GitOpsRepo     record.Destination
+	GitOpsRepo     destination.Destination
 	PromotedCommit string
 	Complete       bool // no rollout is in progress
 	Verdict        deployment.Verdict
@@ -95,6 +95,6 @@ type Promotion struct {
 	// location, then Environment.
 	Name        string
 	Environment string
-	GitOpsRepo  record.Destination
+	GitOpsRepo  destination.Destination
 	Waiting     []promotion.Waiting
 }

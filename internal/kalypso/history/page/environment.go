@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -54,9 +54,9 @@ func newEnvironments(
 	histories []History, states []DeploymentState, promotions []Promotion,
 ) ([]*environment, error) {
 	var all []*environment
-	named, located := map[string]*environment{}, map[record.Destination]*environment{}
+	named, located := map[string]*environment{}, map[destination.Destination]*environment{}
 	// find returns the environment at a place, or the one with a name if people gave that name, or nothing is there.
-	find := func(at record.Destination, given, name string) *environment {
+	find := func(at destination.Destination, given, name string) *environment {
 		if e := located[keyOf(at)]; e != nil && given == "" {
 			return e
 		}
@@ -119,7 +119,7 @@ func (e *environment) NextWaiting() []waiting {
 }
 
 // keyOf returns a location in a form that is equal for equal folders.
-func keyOf(at record.Destination) record.Destination {
+func keyOf(at destination.Destination) destination.Destination {
 	at.Path = path.Clean("/" + at.Path)
 	return at
 }

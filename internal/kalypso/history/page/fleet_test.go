@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
@@ -30,15 +30,15 @@ func commit(n int) string {
 
 // shop returns the fleet of a shop. It has three environments; prod has a failed target and a lost cluster.
 func shop() ([]page.History, []page.DeploymentState) {
-	gitops := func(branch string) record.Destination {
-		return record.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
+	gitops := func(branch string) destination.Destination {
+		return destination.Destination{Repo: "https://github.com/acme/gitops", Branch: branch, Path: "."}
 	}
 	var histories []page.History
 	var states []page.DeploymentState
 	for i, env := range []string{"dev", "stage", "prod"} {
 		h := page.History{
 			Environment: env, GitOpsRepo: gitops(env), Complete: true, RecordedUntil: now,
-			ControlPlane: record.Destination{Repo: "https://github.com/acme/control-plane", Branch: "main"},
+			ControlPlane: destination.Destination{Repo: "https://github.com/acme/control-plane", Branch: "main"},
 		}
 		h.Deployments = shopDeployments(i)
 		h.Metrics = shopMetrics(h.Deployments)

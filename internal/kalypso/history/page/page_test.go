@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
@@ -511,8 +511,8 @@ func TestMetrics(t *testing.T) {
 // A state and a history belong to one environment if they have the same key in their maps, and otherwise if they have
 // the same location. Notes list missing data.
 func TestEnvironments(t *testing.T) {
-	location := func(branch string) record.Destination {
-		return record.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
+	location := func(branch string) destination.Destination {
+		return destination.Destination{Repo: "https://acme.io/r", Branch: branch, Path: "."}
 	}
 	historyOf := func(name, environment, branch string) page.History {
 		return page.History{Name: name, Environment: environment, GitOpsRepo: location(branch), Complete: true}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
@@ -19,7 +19,7 @@ func largeFleet() ([]page.History, []page.DeploymentState) {
 	var histories []page.History
 	var states []page.DeploymentState
 	for i, env := range []string{"dev", "test", "stage", "prod-eu", "prod-us"} {
-		at := record.Destination{Repo: "https://github.com/acme/gitops", Branch: env}
+		at := destination.Destination{Repo: "https://github.com/acme/gitops", Branch: env}
 		h := page.History{Environment: env, GitOpsRepo: at, Complete: true, RecordedUntil: now, ControlPlane: at}
 		h.Deployments = shopDeployments(0)
 		for len(h.Deployments) < 100 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -22,7 +23,7 @@ var depths = []int{64, promotion.MaxCandidates + 1 + promotion.LookBehind, 1<<31
 
 // readCurrent reads the promoted commit from the record, or without a record from the operator's file. If the branch is
 // missing or has neither file, nothing is promoted yet.
-func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destination) (promotion.Current, error) {
+func readCurrent(ctx context.Context, client *gitremote.Client, at destination.Destination) (promotion.Current, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return promotion.Current{}, err
@@ -56,7 +57,7 @@ func readCurrent(ctx context.Context, client *gitremote.Client, at record.Destin
 // that cannot be read, since another delivery may be good. [readCurrent] refuses a branch whose head has a newer
 // record.
 func readDeliveries(
-	ctx context.Context, client *gitremote.Client, at record.Destination,
+	ctx context.Context, client *gitremote.Client, at destination.Destination,
 ) (delivered []promotion.Delivery, err error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil || snapshot.Commit.IsZero() {

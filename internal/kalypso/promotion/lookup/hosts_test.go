@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -129,7 +130,7 @@ func (c *chain) decideIn(ctx context.Context) *promotion.Choice {
 	found, err := lookup.Decide(ctx, lookup.Request{
 		Client: c.git, Host: c.host, Credential: true, Rules: c.rules,
 		ControlPlane: lookup.ControlPlane{Repo: c.people.URL, Branch: "main"},
-		GitOps:       record.Destination{Repo: c.people.URL, Branch: "prod", Path: "."},
+		GitOps:       destination.Destination{Repo: c.people.URL, Branch: "prod", Path: "."},
 	})
 	if err != nil {
 		c.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/verify"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -25,7 +25,7 @@ type Request struct {
 	Credential   bool
 	Rules        promotion.Rules
 	ControlPlane ControlPlane
-	GitOps       record.Destination
+	GitOps       destination.Destination
 	Now          time.Time // by which the windows are open or closed
 }
 

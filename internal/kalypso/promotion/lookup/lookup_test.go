@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/github"
@@ -63,7 +64,7 @@ func TestRequests(t *testing.T) {
 	start := time.Now()
 	found, err := lookup.Decide(t.Context(), lookup.Request{
 		Client: client, Host: host, ControlPlane: lookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
-		GitOps: record.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
+		GitOps: destination.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
 		Rules: promotion.Rules{Environment: "env99", Dwell: 4 * time.Hour, Gates: []promotion.Gate{
 			{Name: "env98", Context: "env98 environment", Soak: 4 * time.Hour},
 		}},
@@ -109,7 +110,7 @@ func TestPinOfLostCommit(t *testing.T) {
 			for pinned, want := range map[string]string{newer: "", left: lost} {
 				found, err := lookup.Decide(t.Context(), lookup.Request{
 					Client: client, ControlPlane: lookup.ControlPlane{Repo: url, Branch: "main"},
-					GitOps: record.Destination{Repo: "file://" + gitops, Branch: "prod", Path: "."},
+					GitOps: destination.Destination{Repo: "file://" + gitops, Branch: "prod", Path: "."},
 					Rules:  promotion.Rules{Environment: "prod", Pinned: pinned},
 				})
 				if err != nil || found.Commit != pinned || found.RolledBack != want {

@@ -1,4 +1,5 @@
-package record
+// Package destination says where renderings write to: a path on a branch of a repo.
+package destination
 
 import (
 	"fmt"
@@ -11,16 +12,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-// Destination is the location of a rendering: a path on a branch of a repo.
+// RecordFile is the path of a rendering's record below the path of its destination. Package record says what it
+// contains.
+const RecordFile = ".kalypso/rendering.json"
+
+// Destination is the location that a rendering writes to: a path on a branch of a repo.
 type Destination struct {
 	Repo   string `json:"repo"`
 	Branch string `json:"branch"`
 	Path   string `json:"path"` // from the repo's root; see [CleanPath]
 }
 
-// NewDestination returns a destination with the path in the form of [CleanPath]. It keeps an invalid path as it is, for
+// New returns a destination with the path in the form of [CleanPath]. It keeps an invalid path as it is, for
 // [Destination.Validate].
-func NewDestination(repo, branch, path string) Destination {
+func New(repo, branch, path string) Destination {
 	if clean, err := CleanPath(path); err == nil && !unknown.Is(path) {
 		path = clean
 	}
@@ -73,7 +78,7 @@ func (p Destination) Same(other Destination) bool { return p.SameBranch(other) &
 func (p Destination) Join(name string) string { return path.Join(p.Path, name) }
 
 // RecordPath returns the path of the record from the repo's root.
-func (p Destination) RecordPath() string { return p.Join(File) }
+func (p Destination) RecordPath() string { return p.Join(RecordFile) }
 
 // CleanPath returns a path from the repo's root in canonical form: "." for the root, else without a leading "./" or a
 // trailing slash. It returns an error if the path is absolute, leaves the repo, can't be checked out, or is
@@ -95,7 +100,7 @@ func CleanPath(p string) (string, error) {
 			return "", fmt.Errorf(
 				"%q contains %q, which Git does not allow as a folder, or which means .git on some machine; choose another folder",
 				p, part)
-		case part == path.Dir(File):
+		case part == path.Dir(RecordFile):
 			return "", fmt.Errorf("%q contains %s, the folder of the rendering's record; choose another folder", p, part)
 		}
 	}

@@ -1,4 +1,4 @@
-package record
+package destination
 
 import (
 	"errors"
@@ -24,16 +24,16 @@ func ParseImportID(id string) (environment string, at Destination, err error) {
 	if !ok || environment == "" {
 		return "", at, fmt.Errorf("%q does not have the form %s", id, importIDForm)
 	}
-	at, err = ParseDestination(rest)
+	at, err = Parse(rest)
 	if err != nil {
 		err = fmt.Errorf("%q: %w; the form is %s", id, err, importIDForm)
 	}
 	return environment, at, err
 }
 
-// ParseDestination parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root. In the
+// Parse parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root. In the
 // branch, %, & and ; are percent-encoded.
-func ParseDestination(text string) (at Destination, err error) {
+func Parse(text string) (at Destination, err error) {
 	repo, query := text, ""
 	if i := strings.LastIndexByte(text, '?'); i >= 0 { // no branch contains one, but a path may
 		repo, query = text[:i], text[i+1:]

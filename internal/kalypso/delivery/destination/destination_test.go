@@ -1,9 +1,9 @@
-package record_test
+package destination_test
 
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 )
 
 func TestCleanPath(t *testing.T) {
@@ -11,7 +11,7 @@ func TestCleanPath(t *testing.T) {
 		"": ".", ".": ".", "./": ".", "a": "a", "./a/": "a", "a//b": "a/b", "a/./b/": "a/b", "a/../b": "b",
 		".github/x": ".github/x", "a b": "a b",
 	} {
-		if got, err := record.CleanPath(path); err != nil || got != want {
+		if got, err := destination.CleanPath(path); err != nil || got != want {
 			t.Errorf("%q is %q, %v; want %q", path, got, err, want)
 		}
 	}
@@ -19,15 +19,15 @@ func TestCleanPath(t *testing.T) {
 		"/", "/a", "..", "../a", "a/../../b", `a\b`, ".git", "a/.GIT/b", "git~1", "a/GIT~1", ".git ", ".g\u200cit",
 		".kalypso", "a/.kalypso", "a\x00b",
 	} {
-		if got, err := record.CleanPath(path); err == nil {
+		if got, err := destination.CleanPath(path); err == nil {
 			t.Errorf("%q is %q", path, got)
 		}
 	}
 }
 
 func TestDestinations(t *testing.T) {
-	at := func(path string) record.Destination {
-		return record.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
+	at := func(path string) destination.Destination {
+		return destination.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: path}
 	}
 	for _, test := range []struct {
 		a, b   string
@@ -36,10 +36,10 @@ func TestDestinations(t *testing.T) {
 		{"a", "a", true}, {".", "a", true}, {".", ".", true}, {"a", "a/b", true}, {"a/b/c", "a", true},
 		{"a", "b", false}, {"a", "ab", false}, {"a/b", "a/c", false}, {"a/b", "b", false},
 	} {
-		if got := record.Nested(test.a, test.b); got != test.nested {
+		if got := destination.Nested(test.a, test.b); got != test.nested {
 			t.Errorf("%q and %q: nested is %t", test.a, test.b, got)
 		}
-		if got := record.Nested(test.b, test.a); got != test.nested {
+		if got := destination.Nested(test.b, test.a); got != test.nested {
 			t.Errorf("%q and %q: nested is %t", test.b, test.a, got)
 		}
 	}
@@ -47,7 +47,7 @@ func TestDestinations(t *testing.T) {
 		"https://acme.io/gitops": true, "https://ACME.io:443/gitops.git/": true, "https://acme.io/gitops2": false,
 		"https://acme.io:8443/gitops": false, "not a URL": false,
 	} {
-		other := record.Destination{Repo: repo, Branch: "dev", Path: "a"}
+		other := destination.Destination{Repo: repo, Branch: "dev", Path: "a"}
 		if got := at("a").Same(other); got != same {
 			t.Errorf("%s is the same destination: %t", repo, got)
 		}
