@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
@@ -68,7 +69,7 @@ func TestConfigsApplyByLabels(t *testing.T) {
 				Data: map[string]fleet.SecretReference{"S": {Store: "vault", Key: fmt.Sprintf("c%02d", i)}},
 			})
 		}
-		s, problems := schedule.New(t.Context(), f)
+		s, problems := schedule.New(t.Context(), f, placement.PriorResults{})
 		c, ps := configure.New(t.Context(), f, s)
 		if err := append(problems, ps...).Err(); err != nil {
 			t.Fatal(err)
@@ -143,7 +144,7 @@ func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (co
 			{Name: "test", Environment: "dev", ConfigSchemas: schemas},
 		}}},
 	}
-	s, _ := schedule.New(t.Context(), f)
+	s, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 	c, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
@@ -362,7 +363,7 @@ func TestSharedValues(t *testing.T) {
 			{Name: "a", Environment: "dev"}, {Name: "b", Environment: "dev"},
 		}}},
 	}
-	s, _ := schedule.New(t.Context(), f)
+	s, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 	c, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
@@ -427,7 +428,7 @@ func TestSharedBaseValues(t *testing.T) {
 				Policies:     []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
 				Configs:      slices.Clone(configs), Workloads: []*fleet.Workload{&alone},
 			}
-			s, _ := schedule.New(t.Context(), f)
+			s, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 			c, problems := configure.New(t.Context(), f, s)
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)

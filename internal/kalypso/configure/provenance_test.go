@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -27,7 +28,7 @@ func provenance(t *testing.T, configs ...*fleet.Config) (map[string]*configure.P
 			{Meta: fleet.Meta{Name: "app"}, Targets: []fleet.Target{{Name: "test", Environment: "dev"}}},
 		},
 	}
-	s, _ := schedule.New(t.Context(), f)
+	s, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 	c, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)

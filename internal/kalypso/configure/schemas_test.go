@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -134,7 +135,7 @@ func TestSchemasApply(t *testing.T) {
 				}},
 			}
 			tt.change(f)
-			s, ps := schedule.New(t.Context(), f)
+			s, ps := schedule.New(t.Context(), f, placement.PriorResults{})
 			if err := ps.Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -34,7 +35,7 @@ func configured(t *testing.T, f *fleet.Fleet) (configure.AssignmentConfig, probl
 	f.ClusterTypes = []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large", Labels: map[string]string{"region": "west"}}}}
 	f.Workloads = []*fleet.Workload{{Meta: fleet.Meta{Name: "app"},
 		Targets: []fleet.Target{{Name: "web", Environment: "dev"}}}}
-	s, problems := schedule.New(t.Context(), f)
+	s, problems := schedule.New(t.Context(), f, placement.PriorResults{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

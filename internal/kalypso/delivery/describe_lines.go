@@ -72,10 +72,11 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 			return files, false
 		}
 	}
-	shown := prepare(ctx, f, before.Decisions, found)
+	prior := priorPlacement(f, before.Decisions, found)
+	shown := engine.Prepare(ctx, f, prior)
 	whole := shown
 	if now := withSecrets(f, t, before); now != f {
-		whole = engine.Prepare(ctx, now)
+		whole = engine.Prepare(ctx, now, prior)
 	}
 	trusted := !before.Drifted() && !before.Rollout.UnderWay()
 	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
@@ -92,12 +93,12 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 	}
 }
 
-// prepare prepares to render a fleet that was placed before.
-func prepare(ctx context.Context, f *fleet.Fleet, d placement.Decisions, placed inventory.Folders) *tree.Tree {
+// priorPlacement returns the decisions with which a fleet was placed before.
+func priorPlacement(f *fleet.Fleet, d placement.Decisions, placed inventory.Folders) (prior placement.PriorResults) {
 	if schedule.Places(f) {
-		f.PriorPlacement = placement.PriorResults{Decisions: d, Placed: placed.Placed()}
+		prior = placement.PriorResults{Decisions: d, Placed: placed.Placed()}
 	}
-	return engine.Prepare(ctx, f)
+	return prior
 }
 
 // withSecrets returns the stored fleet with the secrets that did not change since: the state does not contain them. It
@@ -127,7 +128,7 @@ func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFil
 		return "(secret, changed)"
 	})
 	if f != t.Wish.Fleet {
-		shown = prepare(ctx, f, r.Decisions, r.Folders)
+		shown = engine.Prepare(ctx, f, priorPlacement(f, r.Decisions, r.Folders))
 	}
 	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
 		if !bytes.Equal(r.Folders.HashOf(clusterType, target), hash) {

@@ -153,7 +153,7 @@ func (m *keptModel) fleet(which string) *fleet.Fleet {
 // render returns the hashes of the folders of a fleet without faults.
 func (m *keptModel) render(which string) map[string]tree.Hash {
 	m.Helper()
-	result, ps := engine.Run(m.Context(), m.fleet(which), nil)
+	result, ps := engine.Run(m.Context(), m.fleet(which), engine.Options{})
 	if ps.HasErrors() {
 		m.Fatalf("seed %d: %s: %v", m.seed, which, ps)
 	}

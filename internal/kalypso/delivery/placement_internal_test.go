@@ -40,7 +40,7 @@ func placedTree(t *testing.T) *next.Next {
 			Meta: fleet.Meta{Name: "hello"}, Targets: []fleet.Target{{Name: "web", Environment: "dev"}},
 		}},
 	}
-	s, ps := schedule.New(t.Context(), f)
+	s, ps := schedule.New(t.Context(), f, placement.PriorResults{})
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,8 @@ func TestSummary(t *testing.T) {
 		"create": {with: []func(*situation){func(s *situation) { s.prior, s.state = nil, nil }}, want: imported},
 		"strategy none": {
 			with: []func(*situation){render(changed), func(s *situation) {
-				s.desired.Strategy, s.desired.Destination, s.state.LastRead = strategy.None, destination.Destination{}, past.Branch{}
+				s.desired.Strategy, s.desired.Destination = strategy.None, destination.Destination{}
+				s.state.LastRead = past.Branch{}
 			}},
 			last: usual,
 			want: map[string]string{"large": large("+1 -0 ~1, 3 targets, tree HASH", changed), "small": usual["small"]},

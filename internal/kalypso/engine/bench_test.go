@@ -71,19 +71,19 @@ func benchFleet(b *testing.B, name string) *fleet.Fleet {
 // turns, since the speed of the machine changes. It reports the median of the additional time, and of the additional
 // processor time as a share of the processor time without the feature.
 func BenchmarkFeature(b *testing.B) {
-	nothing := func(*fleet.Fleet) {}
-	compared := func(f *fleet.Fleet) { f.Duplicates = problem.Warn }
-	valid := func(f *fleet.Fleet) { f.Duplicates, f.Invalid = problem.Warn, problem.Fail }
+	nothing := func(*optionedFleet) {}
+	compared := func(f *optionedFleet) { f.Duplicates = problem.Warn }
+	valid := func(f *optionedFleet) { f.Duplicates, f.Invalid = problem.Warn, problem.Fail }
 	for _, c := range []struct {
 		name, fleet   string
-		without, with func(*fleet.Fleet)
+		without, with func(*optionedFleet)
 	}{
 		{"objects", "large-10k", nothing, compared}, // nothing is delivered, so the objects in all folders are read
 		{"requires", "large-100k", nothing, requireFive},
 		{"invalid", "large-100k", compared, valid},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			without, with := benchFleet(b, c.fleet), benchFleet(b, c.fleet)
+			without, with := &optionedFleet{Fleet: benchFleet(b, c.fleet)}, &optionedFleet{Fleet: benchFleet(b, c.fleet)}
 			c.without(without)
 			c.with(with)
 			var times, shares []float64
@@ -102,10 +102,10 @@ func BenchmarkFeature(b *testing.B) {
 }
 
 // spent returns the time and the processor time that a fleet takes.
-func spent(b *testing.B, f *fleet.Fleet) (took, processed time.Duration) {
+func spent(b *testing.B, f *optionedFleet) (took, processed time.Duration) {
 	b.Helper()
 	start, before := time.Now(), processor.Time()
-	if _, problems := build(b.Context(), f); problems.HasErrors() {
+	if _, problems := f.run(b.Context()); problems.HasErrors() {
 		b.Fatal(problems)
 	}
 	return time.Since(start), processor.Time() - before
@@ -113,9 +113,9 @@ func spent(b *testing.B, f *fleet.Fleet) (took, processed time.Duration) {
 
 // requireFive makes each deployment target require five targets of other workloads on the same cluster types, by
 // workload, target and label in turn.
-func requireFive(f *fleet.Fleet) {
+func requireFive(f *optionedFleet) {
 	on := map[string]string{} // deployment target → the cluster types
-	made, _ := engine.Run(context.Background(), f, nil)
+	made, _ := engine.Run(context.Background(), f.Fleet, engine.Options{})
 	for i, p := range made.Schedule.Placements {
 		for _, a := range p.Assignments {
 			on[a.Target.Name] += fmt.Sprint(i, " ")

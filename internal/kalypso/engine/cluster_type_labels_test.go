@@ -33,7 +33,7 @@ func TestClusterTypeLabels(t *testing.T) {
 			{Name: "x", Environment: "dev"}, {Name: "y", Environment: "dev"},
 		}}},
 	}
-	made, ps := engine.Run(t.Context(), f, nil)
+	made, ps := engine.Run(t.Context(), f, engine.Options{})
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}

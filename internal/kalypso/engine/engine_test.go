@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 			for _, change := range tt.change {
 				change(f)
 			}
-			result, problems := engine.Run(t.Context(), f, nil)
+			result, problems := engine.Run(t.Context(), f, engine.Options{})
 			var got []string
 			for _, p := range problems {
 				got = append(got, p.Summary)
@@ -86,7 +86,7 @@ func TestRun(t *testing.T) {
 	t.Run("canceled context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		result, problems := engine.Run(ctx, read(t, "dev", base), nil)
+		result, problems := engine.Run(ctx, read(t, "dev", base), engine.Options{})
 		if len(problems) != 1 || !errors.Is(problems, context.Canceled) || made(result) != "decided" {
 			t.Errorf("%v, made %q", problems, made(result))
 		}
@@ -151,7 +151,7 @@ func TestUnusedTemplatesAndSchemas(t *testing.T) {
 				"deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: test}}}, "+
 					"clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}", 1))
 			test.change(f)
-			_, problems := engine.Run(t.Context(), f, nil)
+			_, problems := engine.Run(t.Context(), f, engine.Options{})
 			got := ""
 			for _, p := range problems {
 				if p.Summary != "Template does not parse" && p.Summary != "Invalid JSON Schema" {

@@ -7,6 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/requires"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -24,9 +25,10 @@ type Explanation struct {
 // an error affects the schedule or the values. A failing template, a schema violation or another fault of a team is
 // only a warning: the explanation shows the values that cause it. targets are the names that [explain.Explanation.Why]
 // can explain later.
-func Explain(ctx context.Context, f *fleet.Fleet, targets ...string) (*Explanation, problem.Problems) {
-	f.LeaveOutFailed, f.Requires = true, problem.Warn
-	made, problems := Run(ctx, f, nil)
+func Explain(
+	ctx context.Context, f *fleet.Fleet, prior placement.PriorResults, targets ...string,
+) (*Explanation, problem.Problems) {
+	made, problems := Run(ctx, f, Options{PriorPlacement: prior, LeaveOutFailed: true, Requires: problem.Warn})
 	failed := slices.Clone(made.LeftOut)
 	problems = append(problems, made.LeftOut...)
 	problems.Sort()

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -49,9 +48,9 @@ func TestFileName(t *testing.T) {
 			f.Workloads[0].Targets = f.Workloads[0].Targets[:1]
 			f.Templates[0].FileName, f.Templates[1].FileName = tt.flux, tt.ns
 			if tt.change != nil {
-				tt.change(f)
+				tt.change(f.Fleet)
 			}
-			result, problems := engine.Run(t.Context(), f, nil)
+			result, problems := f.run(t.Context())
 			if tt.errors != "" {
 				if !problems.HasErrors() || !strings.Contains(problems.Error(), tt.errors) {
 					t.Errorf("problems: %v", problems)

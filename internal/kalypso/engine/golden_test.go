@@ -19,7 +19,7 @@ import (
 
 // build runs the engine on a fleet and returns the tree.
 func build(ctx context.Context, f *fleet.Fleet) (*tree.Tree, problem.Problems) {
-	made, problems := engine.Run(ctx, f, nil)
+	made, problems := engine.Run(ctx, f, engine.Options{})
 	return made.Tree, problems
 }
 
@@ -70,14 +70,14 @@ func TestGolden(t *testing.T) {
 				slow.Skip(t)
 			}
 			f := objectsOf(t, g)
-			checkGolden(t, g, f)
+			checkGolden(t, g, f, engine.Options{})
 			if g.Name == "large-100k" {
 				return
 			}
 			r := rand.New(rand.NewPCG(1, 2))
 			for range 3 {
 				shuffle(f, r)
-				checkGolden(t, g, f)
+				checkGolden(t, g, f, engine.Options{})
 			}
 		})
 	}
@@ -91,7 +91,6 @@ func TestGoldenWithRequirements(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			t.Parallel()
 			f := objectsOf(t, g)
-			f.Requires = problem.Warn
 			requires := []fleet.Requirement{{MatchLabels: map[string]string{"missing": "yes"}}}
 			for _, w := range f.Workloads {
 				for i := range w.Targets {
@@ -99,14 +98,15 @@ func TestGoldenWithRequirements(t *testing.T) {
 				}
 				requires = append(requires[:1:1], fleet.Requirement{Workload: w.Name})
 			}
-			checkGolden(t, g, f)
+			checkGolden(t, g, f, engine.Options{Requires: problem.Warn})
 		})
 	}
 }
 
-func checkGolden(t *testing.T, g *golden.Fleet, f *fleet.Fleet) {
+func checkGolden(t *testing.T, g *golden.Fleet, f *fleet.Fleet, o engine.Options) {
 	t.Helper()
-	built, problems := build(t.Context(), f)
+	made, problems := engine.Run(t.Context(), f, o)
+	built := made.Tree
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}

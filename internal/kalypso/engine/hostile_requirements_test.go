@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -16,10 +17,9 @@ func hostileRequirements() (all []hostileCase) {
 		template = "a: 1 {{ range .Requires }}{{ .Name }} {{ end }}\n"
 	)
 	add := func(name, want string, renders bool, requirement func(target, n int) fleet.Requirement) {
-		all = append(all, hostileCase{name: name, want: want, renders: renders, object: "app", run: ofFleet(
+		all = append(all, hostileCase{name: name, want: want, renders: renders, object: "app", run: ofFleetWith(
 			func() *fleet.Fleet {
 				f := teamFleet(template, "", map[string]string{"path": "./x", "repo": "r"})
-				f.Requires = problem.Fail
 				w := f.Workloads[0]
 				first := w.Targets[0]
 				w.Targets = nil
@@ -35,7 +35,7 @@ func hostileRequirements() (all []hostileCase) {
 					w.Targets = append(w.Targets, t)
 				}
 				return f
-			})})
+			}, engine.Options{Requires: problem.Fail})})
 	}
 	labelled := func(key string, value any) fleet.Requirement {
 		return fleet.Requirement{MatchLabels: map[string]string{key: fmt.Sprint(value)}}

@@ -181,8 +181,12 @@ func ownMemory() int64 {
 // ofFleet returns the run function of a case: it runs the engine on a fleet, and returns the reconciler file of the
 // fleet's only target.
 func ofFleet(build func() *fleet.Fleet) func(ctx context.Context) (string, error) {
+	return ofFleetWith(build, engine.Options{})
+}
+
+func ofFleetWith(build func() *fleet.Fleet, o engine.Options) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		made, problems := engine.Run(ctx, build(), nil)
+		made, problems := engine.Run(ctx, build(), o)
 		if err := problems.Err(); err != nil {
 			return "", err
 		}

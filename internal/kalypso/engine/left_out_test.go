@@ -100,12 +100,11 @@ func TestLeaveOutFailed(t *testing.T) {
 			t.Parallel()
 			f := twoTeams()
 			tt.change(f)
-			failing, problems := engine.Run(t.Context(), f, nil)
+			failing, problems := engine.Run(t.Context(), f, engine.Options{})
 			if tt.affects != "-" && (failing.Tree != nil || !problems.HasErrors()) {
 				t.Errorf("the fleet does not fail: %v", problems)
 			}
-			f.LeaveOutFailed = true
-			result, problems := engine.Run(t.Context(), f, nil)
+			result, problems := engine.Run(t.Context(), f, engine.Options{LeaveOutFailed: true})
 			if tt.affects == "" {
 				if result.Tree != nil || !problems.HasErrors() {
 					t.Fatalf("the fleet does not fail: %v, left out: %v", problems, result.LeftOut)

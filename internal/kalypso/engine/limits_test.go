@@ -66,7 +66,7 @@ func TestQuotas(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, problems := engine.Run(t.Context(), tt.fleet, nil)
+			_, problems := engine.Run(t.Context(), tt.fleet, engine.Options{})
 			err := problems.Err()
 			if len(tt.want) == 0 && err != nil {
 				t.Fatal(err)
@@ -165,7 +165,7 @@ func TestRunStops(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			start := processor.Time()
-			result, problems := engine.Run(ctx, f, nil)
+			result, problems := engine.Run(ctx, f, engine.Options{})
 			took := processor.Time() - start
 			if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || result.Tree != nil {
 				t.Errorf("%.500v", problems)

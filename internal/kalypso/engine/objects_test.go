@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,9 +14,19 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
+// optionedFleet is a fleet with the options of its run.
+type optionedFleet struct {
+	*fleet.Fleet
+	engine.Options
+}
+
+func (f *optionedFleet) run(ctx context.Context) (*engine.Output, problem.Problems) {
+	return engine.Run(ctx, f.Fleet, f.Options)
+}
+
 // fluxFleet returns a fleet of a workload with the targets blue, green and red on the cluster type large. Each target
 // has a GitRepository, whose name is the given template.
-func fluxFleet(name string) *fleet.Fleet {
+func fluxFleet(name string) *optionedFleet {
 	f := &fleet.Fleet{
 		Environment:  "dev",
 		ClusterTypes: []*fleet.ClusterType{{Meta: fleet.Meta{Name: "large"}, Reconciler: "flux", NamespaceService: "ns"}},
@@ -26,27 +37,25 @@ func fluxFleet(name string) *fleet.Fleet {
 			{Meta: fleet.Meta{Name: "ns"}, Type: fleet.TemplateNamespace, Manifests: []string{
 				"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n"}},
 		},
-		Policies:   []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
-		Workloads:  []*fleet.Workload{{Meta: fleet.Meta{Name: "shop"}}},
-		Duplicates: problem.Warn,
+		Policies:  []*fleet.SchedulingPolicy{{Meta: fleet.Meta{Name: "all"}}},
+		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "shop"}}},
 	}
 	for _, target := range []string{"blue", "green", "red"} {
 		f.Workloads[0].Targets = append(f.Workloads[0].Targets,
 			fleet.Target{Name: target, Environment: "dev", Manifests: map[string]string{"branch": "main"}})
 	}
-	return f
+	return &optionedFleet{f, engine.Options{Duplicates: problem.Warn}}
 }
 
 // deliver sets the fleet's delivered tree to its present tree, without the named targets.
-func deliver(t *testing.T, f *fleet.Fleet, without ...string) {
+func deliver(t *testing.T, f *optionedFleet, without ...string) {
 	t.Helper()
-	duplicates, invalid := f.Duplicates, f.Invalid
-	f.Duplicates, f.Invalid = problem.Ignore, ""
-	result, problems := engine.Run(t.Context(), f, nil)
+	unchecked := f.Options
+	unchecked.Duplicates, unchecked.Invalid = problem.Ignore, ""
+	result, problems := engine.Run(t.Context(), f.Fleet, unchecked)
 	if result.Tree == nil {
 		t.Fatal(problems)
 	}
-	f.Duplicates, f.Invalid = duplicates, invalid
 	hashes := map[string][]byte{}
 	for _, folder := range result.Tree.Folders {
 		targets := map[string]tree.Hash{}
@@ -69,12 +78,12 @@ func TestDuplicateObjects(t *testing.T) {
 	t.Parallel()
 	const unique, colliding = "{{ .DeploymentTargetName }}", "{{ .Workload }}"
 	const all = "large/shop-blue large/shop-green large/shop-red"
-	twice := func(f *fleet.Fleet) {
+	twice := func(f *optionedFleet) {
 		f.Templates[1].Manifests = append(f.Templates[1].Manifests, f.Templates[1].Manifests[0])
 	}
 	for _, tt := range []struct {
 		name, object string
-		change       func(*testing.T, *fleet.Fleet)
+		change       func(*testing.T, *optionedFleet)
 		errors       bool
 		affects      string   // the targets that the problems affect, with LeaveOutFailed
 		tree         string   // the targets of the tree, with LeaveOutFailed
@@ -84,35 +93,35 @@ func TestDuplicateObjects(t *testing.T) {
 		{name: "one name for all targets", object: colliding, tree: all, texts: []string{
 			`Template "flux"`, "GitRepository.source.toolkit.fluxcd.io flux-system/shop in shop-blue/reconciler.yaml and " +
 				"shop-green/reconciler.yaml", "in shop-blue/reconciler.yaml and shop-red/reconciler.yaml", "is \"warn\""}},
-		{name: "duplicates that are ignored", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+		{name: "duplicates that are ignored", object: colliding, tree: all, change: func(_ *testing.T, f *optionedFleet) {
 			f.Duplicates = problem.Ignore
 			twice(f)
 		}},
 		{name: "an unknown setting for duplicates", object: colliding, tree: all, change: func(_ *testing.T,
-			f *fleet.Fleet) {
+			f *optionedFleet) {
 			f.Duplicates = ""
 		}},
 		{name: "duplicates as errors", object: colliding, errors: true, affects: "large/shop-green large/shop-red",
 			tree:   "large/shop-blue",
-			change: func(_ *testing.T, f *fleet.Fleet) { f.Duplicates = problem.Fail },
+			change: func(_ *testing.T, f *optionedFleet) { f.Duplicates = problem.Fail },
 			texts:  []string{"is \"error\""}},
 		{name: "two new targets, one of them first in the alphabet", object: colliding, errors: true,
 			affects: "large/shop-blue " +
 				"large/shop-red",
-			tree: "large/shop-green", change: func(t *testing.T, f *fleet.Fleet) {
+			tree: "large/shop-green", change: func(t *testing.T, f *optionedFleet) {
 				deliver(t, f, "shop-blue", "shop-red")
 				f.Duplicates = problem.Fail
 			}},
 		{name: "two delivered targets that change", object: colliding, errors: true,
 			affects: "large/shop-blue large/shop-green",
-			tree:    "large/shop-red", change: func(t *testing.T, f *fleet.Fleet) {
+			tree:    "large/shop-red", change: func(t *testing.T, f *optionedFleet) {
 				deliver(t, f)
 				f.Workloads[0].Targets[0].Manifests["branch"] = "other"
 				f.Workloads[0].Targets[1].Manifests["branch"] = "other"
 				f.Duplicates = problem.Fail
 			}},
 		{name: "a delivered folder that does not change", object: colliding, tree: all,
-			change: func(t *testing.T, f *fleet.Fleet) {
+			change: func(t *testing.T, f *optionedFleet) {
 				f.Duplicates = problem.Fail
 				twice(f)
 				deliver(t, f)
@@ -120,7 +129,7 @@ func TestDuplicateObjects(t *testing.T) {
 		{name: "one object in two files of a target", object: "a", errors: true,
 			affects: "large/shop-blue", tree: "large/shop-green", texts: []string{
 				`Templates "ns" and "flux"`, "flux-system/a in shop-blue/namespace.yaml and shop-blue/reconciler.yaml"},
-			change: func(_ *testing.T, f *fleet.Fleet) {
+			change: func(_ *testing.T, f *optionedFleet) {
 				f.Workloads[0].Targets = f.Workloads[0].Targets[:2]
 				f.Templates[0].Manifests[0] = `{{ if eq .DeploymentTargetName "shop-blue" }}` + f.Templates[0].Manifests[0] +
 					"{{ end }}"
@@ -130,11 +139,11 @@ func TestDuplicateObjects(t *testing.T) {
 		{name: "one object twice in a file", object: unique, errors: true,
 			affects: "large/shop-blue large/shop-green large/shop-red",
 			texts:   []string{"Namespace dev-large-shop-blue in shop-blue/namespace.yaml and shop-blue/namespace.yaml"},
-			change:  func(_ *testing.T, f *fleet.Fleet) { twice(f) }},
+			change:  func(_ *testing.T, f *optionedFleet) { twice(f) }},
 		{name: "a cluster-scoped object with the namespaces of its targets", object: unique, errors: true,
 			affects: "large/shop-green large/shop-red", tree: "large/shop-blue", texts: []string{
 				"ClusterRole.rbac.authorization.k8s.io viewer in shop-blue/namespace.yaml and shop-green/namespace.yaml"},
-			change: func(_ *testing.T, f *fleet.Fleet) {
+			change: func(_ *testing.T, f *optionedFleet) {
 				f.Duplicates = problem.Fail
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "apiVersion: rbac.authorization.k8s.io/v1\n"+
 					"kind: ClusterRole\nmetadata:\n  name: viewer\n  namespace: {{ .Namespace }}\n")
@@ -142,7 +151,7 @@ func TestDuplicateObjects(t *testing.T) {
 		{name: "the same in a list, and in JSON", object: unique, errors: true,
 			affects: "large/shop-green large/shop-red", tree: "large/shop-blue", texts: []string{
 				"PersistentVolume disk in shop-blue/namespace.yaml and shop-green/namespace.yaml"},
-			change: func(_ *testing.T, f *fleet.Fleet) {
+			change: func(_ *testing.T, f *optionedFleet) {
 				f.Duplicates = problem.Fail
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, `{{ if eq .DeploymentTargetName "shop-blue" }}`+
 					`{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk", "namespace": "x"}}{{ else }}`+
@@ -151,23 +160,23 @@ func TestDuplicateObjects(t *testing.T) {
 					"{{ end }}")
 			}},
 		{name: "an object of an unknown kind with the namespaces of its targets", object: unique, tree: all,
-			change: func(_ *testing.T, f *fleet.Fleet) {
+			change: func(_ *testing.T, f *optionedFleet) {
 				f.Duplicates = problem.Fail
 				f.Templates[1].Manifests = append(f.Templates[1].Manifests, "apiVersion: acme.io/v1\nkind: ClusterRole\n"+
 					"metadata:\n  name: viewer\n  namespace: {{ .Namespace }}\n")
 			}},
 		{name: "one object in two API versions", object: colliding, tree: all, texts: []string{"shop-green/reconciler.yaml"},
-			change: func(_ *testing.T, f *fleet.Fleet) {
+			change: func(_ *testing.T, f *optionedFleet) {
 				f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], "io/v1",
 					`io/{{ if eq .DeploymentTargetName "shop-blue" }}v1beta2{{ else }}v1{{ end }}`, 1)
 			}},
-		{name: "a shell script", object: colliding, tree: all, change: func(_ *testing.T, f *fleet.Fleet) {
+		{name: "a shell script", object: colliding, tree: all, change: func(_ *testing.T, f *optionedFleet) {
 			f.Templates[0].ContentType = fleet.ContentShell
 		}},
 		{name: "an object in another namespace", object: unique, tree: all, texts: []string{"outside of their namespace",
 			"large / shop-red/namespace.yaml, document 1: Role.rbac.authorization.k8s.io kube-system/a is not in " +
 				"dev-large-shop-red"},
-			change: func(_ *testing.T, f *fleet.Fleet) {
+			change: func(_ *testing.T, f *optionedFleet) {
 				f.Templates[1].Manifests = []string{"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n" +
 					"  name: a\n  namespace: {{ if eq .DeploymentTargetName \"shop-red\" }}kube-system{{ else }}{{ .Namespace }}{{ " +
 					"end }}\n"}
@@ -179,7 +188,7 @@ func TestDuplicateObjects(t *testing.T) {
 			if tt.change != nil {
 				tt.change(t, f)
 			}
-			result, problems := engine.Run(t.Context(), f, nil)
+			result, problems := f.run(t.Context())
 			if problems.HasErrors() != tt.errors || (result.Tree == nil) != tt.errors {
 				t.Errorf("errors: %v", problems)
 			}
@@ -193,7 +202,7 @@ func TestDuplicateObjects(t *testing.T) {
 				t.Errorf("problems: %v", problems)
 			}
 			f.LeaveOutFailed = true
-			result, problems = engine.Run(t.Context(), f, nil)
+			result, problems = f.run(t.Context())
 			if result.Tree == nil {
 				t.Fatal(problems)
 			}
@@ -224,7 +233,7 @@ func TestDuplicateObjects(t *testing.T) {
 func TestUnservedVersions(t *testing.T) {
 	t.Parallel()
 	const flux = "source.toolkit.fluxcd.io/"
-	fromValue := func(f *fleet.Fleet) {
+	fromValue := func(f *optionedFleet) {
 		f.Templates[0].Manifests[0] = strings.Replace(f.Templates[0].Manifests[0], flux+"v1",
 			`{{ .Manifests.api }}`, 1)
 		for i := range f.Workloads[0].Targets {
@@ -235,26 +244,26 @@ func TestUnservedVersions(t *testing.T) {
 	const ofFlux = `template "flux": source.toolkit.fluxcd.io/v1beta2, now source.toolkit.fluxcd.io/v1`
 	for _, tt := range []struct {
 		name   string
-		change func(*testing.T, *fleet.Fleet)
+		change func(*testing.T, *optionedFleet)
 		want   []string
 	}{
-		{"a served version", func(*testing.T, *fleet.Fleet) {}, nil},
-		{"an unserved version in a comment and in a text", func(_ *testing.T, f *fleet.Fleet) {
+		{"a served version", func(*testing.T, *optionedFleet) {}, nil},
+		{"an unserved version in a comment and in a text", func(_ *testing.T, f *optionedFleet) {
 			f.Templates[0].Manifests[0] = "# apiVersion: " + flux + "v1beta2\n" + f.Templates[0].Manifests[0] +
 				"  text: |\n    apiVersion: " + flux + "v1beta2\n"
 		}, nil},
-		{"an unserved version in a value that a template prints", func(_ *testing.T, f *fleet.Fleet) { fromValue(f) },
+		{"an unserved version in a value that a template prints", func(_ *testing.T, f *optionedFleet) { fromValue(f) },
 			[]string{ofFlux}},
-		{"an unserved version in a template that no cluster type uses", func(_ *testing.T, f *fleet.Fleet) {
+		{"an unserved version in a template that no cluster type uses", func(_ *testing.T, f *optionedFleet) {
 			unused := *f.Templates[0]
 			unused.Name, unused.Manifests = "unused", []string{"apiVersion: " + flux + "v1beta2\nkind: GitRepository\n"}
 			f.Templates = append(f.Templates, &unused)
 		}, nil},
-		{"an unserved version in a folder that does not change", func(t *testing.T, f *fleet.Fleet) {
+		{"an unserved version in a folder that does not change", func(t *testing.T, f *optionedFleet) {
 			fromValue(f)
 			deliver(t, f)
 		}, nil},
-		{"unserved versions in two templates", func(_ *testing.T, f *fleet.Fleet) {
+		{"unserved versions in two templates", func(_ *testing.T, f *optionedFleet) {
 			fromValue(f)
 			f.Templates[1].Manifests = append(f.Templates[1].Manifests, "{\"apiVersion\": "+
 				"\"kustomize.toolkit.fluxcd.io/v1beta1\", \"kind\": \"Kustomization\", \"metadata\": {\"name\": \"a\", "+
@@ -270,7 +279,7 @@ func TestUnservedVersions(t *testing.T) {
 			t.Parallel()
 			f := fluxFleet("{{ .DeploymentTargetName }}")
 			tt.change(t, f)
-			_, problems := engine.Run(t.Context(), f, nil)
+			_, problems := f.run(t.Context())
 			var lines []string
 			for _, p := range problems {
 				if p.Severity != problem.Warning || p.Summary != "Flux no longer serves this version" || lines != nil {
@@ -308,7 +317,7 @@ func TestManyDuplicateObjects(t *testing.T) {
 		nil, func(string, string) []byte { return []byte("before") },
 	} {
 		f.Delivered = delivered
-		_, problems := engine.Run(t.Context(), f, nil)
+		_, problems := f.run(t.Context())
 		if len(problems) != 2 || problems.HasErrors() {
 			t.Fatalf("%d problems: %.4000s", len(problems), problems.Error())
 		}

@@ -95,7 +95,7 @@ func TestNoPanic(t *testing.T) {
 	touched := map[string]bool{}
 	for seed := range seeds.Of(t, 400, 20_000) {
 		r := rand.New(rand.NewPCG(seed, 30))
-		f := randomFleet(seed)
+		f := &optionedFleet{Fleet: randomFleet(seed)}
 		f.Limits = fleet.Limits{Assignments: 500, FileSize: 1 << 16}
 		for _, p := range f.Policies {
 			p.Placement = &placement.Spec{
@@ -119,14 +119,14 @@ func TestNoPanic(t *testing.T) {
 			defer problem.ReportPanic(func(p *problem.Panic) { t.Errorf("seed %d: %v", seed, p) })
 			call()
 		}
-		result, problems := engine.Run(t.Context(), f, nil)
+		result, problems := f.run(t.Context())
 		for _, o := range f.Objects() {
 			problems = append(problems, engine.Check(o)...)
 			guard(func() { _, _ = fleetyaml.Marshal(o) })
 		}
 		guard(func() {
 			if result.Schedule != nil {
-				_ = result.Schedule.CheckUnsatisfied(t.Context(), f, problem.Warn)
+				_ = result.Schedule.CheckUnsatisfied(t.Context(), f.Fleet, problem.Warn)
 			}
 		})
 		var internal *problem.Panic
@@ -148,7 +148,7 @@ func TestInvalidNumber(t *testing.T) {
 		for _, p := range f.Policies {
 			p.Placement = &placement.Spec{Number: &number}
 		}
-		_, problems := engine.Run(t.Context(), f, nil)
+		_, problems := engine.Run(t.Context(), f, engine.Options{})
 		if !slices.ContainsFunc(problems, func(p problem.Problem) bool {
 			return p.Summary == "Invalid number of cluster types"
 		}) {

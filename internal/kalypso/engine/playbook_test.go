@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -60,7 +59,7 @@ func TestPlaybooks(t *testing.T) {
 				f.Templates = append(f.Templates, template)
 			}
 		}
-		result, more := engine.Run(t.Context(), f, nil)
+		result, more := f.run(t.Context())
 		problems = append(problems, more...)
 		if tt.want != "" {
 			if !problems.HasErrors() || !strings.Contains(problems.Error(), tt.want) &&

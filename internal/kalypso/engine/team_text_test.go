@@ -111,7 +111,7 @@ func TestTeamTextKeepsTheFile(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := teamFleet(tt.template, tt.contentType, map[string]string{"path": tt.path, "repo": tt.repo})
-			made, problems := engine.Run(t.Context(), f, nil)
+			made, problems := engine.Run(t.Context(), f, engine.Options{})
 			err := problems.Err()
 			if tt.fails {
 				switch {

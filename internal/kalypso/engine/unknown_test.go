@@ -34,7 +34,7 @@ func TestKnownTreeOfUnknownValues(t *testing.T) {
 			names = append(names, all[i].name)
 			all[i].set(unknown.Text)
 		}
-		made, problems := engine.Run(t.Context(), planned, nil)
+		made, problems := engine.Run(t.Context(), planned, engine.Options{})
 		known := made.Tree
 		switch {
 		case made.AssignmentsKnown:

@@ -243,28 +243,8 @@ type Fleet struct {
 	Workloads     []*Workload
 	Registrations []*WorkloadRegistration `json:",omitempty"`
 	Limits        Limits
-	// PriorPlacement contains the placement decisions of earlier runs.
-	PriorPlacement placement.PriorResults `json:"-"`
 	// Incomplete means that some YAML is not known yet, so there may be more objects.
 	Incomplete bool `json:"-"`
-	// LeaveOutFailed says that a deployment target with a [problem.TeamFault] is left out of the tree, instead of failing
-	// the rendering.
-	LeaveOutFailed bool `json:"-"`
-	// Duplicates is the reaction to objects that several deployment targets of a cluster type render. If it is
-	// [problem.Ignore], empty or not known yet, the rendered objects are not compared.
-	Duplicates problem.Reaction `json:"-"`
-	// Invalid is the reaction to rendered files that no cluster can apply. If it is [problem.Ignore], empty or not known
-	// yet, the files are not checked.
-	Invalid problem.Reaction `json:"-"`
-	// Requires is the reaction to requirements that no deployment target satisfies, see [Requirement]. If it is
-	// [problem.Ignore], empty or not known yet, requirements are not checked.
-	Requires problem.Reaction `json:"-"`
-	// Delivered returns the first bytes of the hash of a folder as it was last delivered: the folder of a cluster type, or
-	// of a deployment target in it. It returns nil if the folder was not delivered. The function may be nil.
-	Delivered func(clusterType, target string) []byte `json:"-"`
-	// OnBranch reports whether the branch contains the folder of a target on a cluster type. Such a folder is kept if the
-	// target fails. The function may be nil: the branch contains no folder.
-	OnBranch func(clusterType, target string) bool `json:"-"`
 
 	refused map[string]bool // the deployment targets that [Fleet.Validate] refused
 }

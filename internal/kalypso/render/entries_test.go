@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -23,7 +24,7 @@ func TestRenderingByEntries(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		text := templateOfEntries(r)
 		f := fleetWithCommonConfigs(r, text)
-		s, _ := schedule.New(t.Context(), f)
+		s, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 		config, problems := configure.New(t.Context(), f, s)
 		if err := problems.Err(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)

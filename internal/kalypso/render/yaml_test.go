@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -181,7 +182,7 @@ func rendererOf(t *testing.T, values map[string]string, template string, manifes
 			{Meta: fleet.Meta{Name: "config"}, Type: fleet.TemplateConfig, Manifests: []string{template}},
 		}
 	}
-	s, _ := schedule.New(t.Context(), f)
+	s, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 	config, problems := configure.New(t.Context(), f, s)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -149,7 +150,7 @@ func TestPlacementsWithOneUnknownInput(t *testing.T) {
 			tt.set(f)
 			decided := schedule.NamesKnown(f)
 			if decided {
-				made, problems := schedule.New(t.Context(), f)
+				made, problems := schedule.New(t.Context(), f, placement.PriorResults{})
 				if err := problems.Err(); err != nil {
 					t.Fatal(err)
 				}

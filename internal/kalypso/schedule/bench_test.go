@@ -48,15 +48,16 @@ func placedFleet(number bool) *fleet.Fleet {
 // and earlier decisions.
 func BenchmarkPlacement(b *testing.B) {
 	kept := placedFleet(true)
-	first, _ := schedule.New(b.Context(), kept)
-	kept.PriorPlacement.Decisions = first.Decisions()
+	first, _ := schedule.New(b.Context(), kept, placement.PriorResults{})
 	for _, c := range []struct {
 		name  string
 		fleet *fleet.Fleet
-	}{{"without", placedFleet(false)}, {"number", placedFleet(true)}, {"kept", kept}} {
+		prior placement.Decisions
+	}{{"without", placedFleet(false), nil}, {"number", placedFleet(true), nil}, {"kept", kept, first.Decisions()}} {
 		b.Run(c.name, func(b *testing.B) {
+			prior := placement.PriorResults{Decisions: c.prior}
 			for b.Loop() {
-				if s, ps := schedule.New(b.Context(), c.fleet); s.AssignmentCount != 100_000 || len(ps) > 0 {
+				if s, ps := schedule.New(b.Context(), c.fleet, prior); s.AssignmentCount != 100_000 || len(ps) > 0 {
 					b.Fatalf("%d assignments, %v", s.AssignmentCount, ps)
 				}
 			}
@@ -86,7 +87,8 @@ func BenchmarkSpread(b *testing.B) {
 		}}}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if s, ps := schedule.New(b.Context(), f); s.AssignmentCount != 20*number || len(ps) > 0 {
+				s, ps := schedule.New(b.Context(), f, placement.PriorResults{})
+				if s.AssignmentCount != 20*number || len(ps) > 0 {
 					b.Fatalf("%d assignments, %v", s.AssignmentCount, ps)
 				}
 			}

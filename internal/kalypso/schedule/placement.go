@@ -41,13 +41,14 @@ func (p *placementResult) on(policy, clusterType int, sure, maybe []int) (placed
 // place decides on which of the selected cluster types each policy places its targets. It returns nil if each policy
 // places on all cluster types that it selects.
 func (s *Schedule) place(
-	ctx context.Context, f *fleet.Fleet, selections []selection, clusterTypes []labelSet, quota *quota,
+	ctx context.Context, f *fleet.Fleet, prior placement.PriorResults, selections []selection, clusterTypes []labelSet,
+	quota *quota,
 ) *placementResult {
 	if !Places(f) {
 		return nil
 	}
-	p := &placementResult{undecided: s.unsurePlacements(f, selections, clusterTypes)}
-	s.placement = s.placementFleet(f, selections, clusterTypes, p.undecided)
+	p := &placementResult{undecided: s.unsurePlacements(f, prior, selections, clusterTypes)}
+	s.placement = s.placementFleet(f, prior, selections, clusterTypes, p.undecided)
 	s.outcome = placement.Decide(ctx, s.placement)
 	s.decisionsUnknown = decisionsUnknown(f, selections, p.undecided)
 	switch {
@@ -61,9 +62,9 @@ func (s *Schedule) place(
 
 // placementFleet returns the known part of the fleet as input of placement.
 func (s *Schedule) placementFleet(
-	f *fleet.Fleet, selections []selection, clusterTypes []labelSet, unsure [][]bool,
+	f *fleet.Fleet, prior placement.PriorResults, selections []selection, clusterTypes []labelSet, unsure [][]bool,
 ) *placement.Fleet {
-	p := &placement.Fleet{Prior: f.PriorPlacement, Most: f.Limits.WithDefaults().Assignments}
+	p := &placement.Fleet{Prior: prior, Most: f.Limits.WithDefaults().Assignments}
 	for _, ct := range f.ClusterTypes {
 		p.ClusterTypes = append(p.ClusterTypes, placement.ClusterType{
 			Name: ct.Name, Labels: ct.Labels, Taints: ct.Taints, Properties: ct.Properties,
@@ -116,7 +117,9 @@ func byClusterType(f *placement.Fleet, o *placement.Outcome) [][][]int {
 // unsurePlacements reports, for each policy and cluster type, whether the placement there depends on values that are
 // not known yet: policy → cluster type. A policy that chooses among cluster types depends on all cluster types that
 // it may select. If any policy balances, one uncertain policy with a number makes all policies with a number uncertain.
-func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clusterTypes []labelSet) [][]bool {
+func (s *Schedule) unsurePlacements(
+	f *fleet.Fleet, prior placement.PriorResults, selections []selection, clusterTypes []labelSet,
+) [][]bool {
 	unsure := make([][]bool, len(f.Policies))
 	keepersUnknown := slices.ContainsFunc(f.Policies, keepsUnknown)
 	balances, numbers := false, false
@@ -132,7 +135,7 @@ func (s *Schedule) unsurePlacements(f *fleet.Fleet, selections []selection, clus
 			}
 		}
 		some = some || len(p.PlacementUnknown()) > 0 || unknown.Is(p.Name) ||
-			keepersUnknown && s.adoptsPlacement(f, p, &selections[i])
+			keepersUnknown && s.adoptsPlacement(prior, p, &selections[i])
 		if some && p.Placement.Decides() {
 			markSelected(unsure[i], f, i, &selections[i], clusterTypes)
 		}
@@ -166,11 +169,13 @@ func keepsUnknown(p *fleet.SchedulingPolicy) bool {
 // adoptsPlacement reports whether the policy selects a deployment target that is on a cluster type already, although
 // the policy has no earlier decision about it. The policy then adopts the cluster types that no other policy's
 // decisions explain.
-func (s *Schedule) adoptsPlacement(f *fleet.Fleet, p *fleet.SchedulingPolicy, selected *selection) bool {
+func (s *Schedule) adoptsPlacement(
+	prior placement.PriorResults, p *fleet.SchedulingPolicy, selected *selection,
+) bool {
 	return p.Placement.Decides() && slices.ContainsFunc(selected.targets, func(target int) bool {
 		name := s.Targets[target].Name
-		_, decided := f.PriorPlacement.Decisions[p.Name].Targets[name]
-		return !decided && len(f.PriorPlacement.Placed[name]) > 0
+		_, decided := prior.Decisions[p.Name].Targets[name]
+		return !decided && len(prior.Placed[name]) > 0
 	})
 }
 

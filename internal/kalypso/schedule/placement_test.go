@@ -15,10 +15,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
+// fleetAfter is a fleet with the decisions of an earlier run.
+type fleetAfter struct {
+	*fleet.Fleet
+	PriorPlacement placement.PriorResults
+}
+
 // scheduled returns the cluster types of each deployment target, and under "?" the undecided cluster types.
-func scheduled(t *testing.T, f *fleet.Fleet) map[string][]string {
+func scheduled(t *testing.T, f *fleetAfter) map[string][]string {
 	t.Helper()
-	s, ps := schedule.New(t.Context(), f)
+	s, ps := schedule.New(t.Context(), f.Fleet, f.PriorPlacement)
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
@@ -60,41 +66,41 @@ func TestPlacementOfPolicies(t *testing.T) {
 	taint := placement.Taint{Key: "pci", Value: "true", Effect: placement.NoSelect}
 	unknownTaint := placement.Taint{Key: "pci", Value: unknown.Text, Effect: placement.NoSelect}
 	for name, c := range map[string]struct {
-		change func(f *fleet.Fleet)
+		change func(f *fleetAfter)
 		want   map[string][]string
 	}{
-		"no rules": {func(*fleet.Fleet) {}, map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}}},
+		"no rules": {func(*fleetAfter) {}, map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}}},
 		"a taint that no policy tolerates": {
-			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{taint} },
+			func(f *fleetAfter) { f.ClusterTypes[0].Taints = []placement.Taint{taint} },
 			map[string][]string{"x-web": {"b", "c"}, "y-web": {"b", "c"}},
 		},
 		"a taint that one policy tolerates": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Taints = []placement.Taint{taint}
 				f.Policies[0].Placement = &placement.Spec{Tolerations: []placement.Toleration{{Operator: placement.Exists}}}
 			},
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
 		},
 		"a taint for new targets only": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Taints = []placement.Taint{{Key: "old", Effect: placement.NoSelectIfNew}}
 				f.PriorPlacement.Placed = map[string][]string{"x-web": {"a"}}
 			},
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"b", "c"}},
 		},
 		"a number": {
-			func(f *fleet.Fleet) { f.Policies[0].Placement = &placement.Spec{Number: new(1)} },
+			func(f *fleetAfter) { f.Policies[0].Placement = &placement.Spec{Number: new(1)} },
 			map[string][]string{"x-web": {"a"}, "y-web": {"a", "b", "c"}},
 		},
 		"a number and an earlier decision": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.Policies[0].Placement = &placement.Spec{Number: new(1)}
 				f.PriorPlacement.Decisions = placement.Decisions{"policy-x": {Targets: map[string][]string{"x-web": {"c"}}}}
 			},
 			map[string][]string{"x-web": {"c"}, "y-web": {"a", "b", "c"}},
 		},
 		"balance": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				for _, p := range f.Policies {
 					p.Placement = &placement.Spec{Number: new(1), Prefer: []placement.Preference{{Balance: true, Weight: 1}}}
 				}
@@ -102,11 +108,11 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"x-web": {"a"}, "y-web": {"b"}},
 		},
 		"an unknown taint that may concern all policies": {
-			func(f *fleet.Fleet) { f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint} },
+			func(f *fleetAfter) { f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint} },
 			map[string][]string{"?": {"a"}, "x-web": {"b", "c"}, "y-web": {"b", "c"}},
 		},
 		"an unknown taint that all policies tolerate": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
 				for _, p := range f.Policies {
 					p.Placement = &placement.Spec{Tolerations: []placement.Toleration{{Operator: placement.Exists}}}
@@ -115,7 +121,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"x-web": {"a", "b", "c"}, "y-web": {"a", "b", "c"}},
 		},
 		"an unknown taint and an unknown toleration": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
 				f.Policies[0].Placement = &placement.Spec{
 					Tolerations: []placement.Toleration{{Key: "pci", Value: unknown.Text}}, Names: []string{"a", "b"},
@@ -125,7 +131,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"?": {"a"}, "x-web": {"b"}, "y-web": {"c"}},
 		},
 		"an unknown taint, and a policy with a number": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Taints = []placement.Taint{unknownTaint}
 				f.Policies[0].Placement = &placement.Spec{Number: new(1), Names: []string{"a", "b"}}
 				f.Policies[1].Placement = &placement.Spec{Number: new(1), Names: []string{"c"}}
@@ -133,7 +139,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"?": {"a", "b"}, "y-web": {"c"}},
 		},
 		"an unknown property that one policy reads": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{
 					Number: new(1), Names: []string{"a", "b"}, Prefer: []placement.Preference{{Property: "cost", Weight: 1}},
@@ -143,14 +149,14 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"?": {"a", "b"}, "y-web": {"c"}},
 		},
 		"an unknown property that no rule reads": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{Number: new(1)}
 			},
 			map[string][]string{"x-web": {"a"}, "y-web": {"a", "b", "c"}},
 		},
 		"an unknown property, and another policy that balances": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[0].Properties["cost"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{
 					Number: new(1), Names: []string{"a", "b"}, Prefer: []placement.Preference{{Property: "cost", Weight: 1}},
@@ -162,7 +168,7 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"?": {"a", "b", "c"}},
 		},
 		"an unknown label that a policy spreads over": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.ClusterTypes[2].Labels["region"] = unknown.Text
 				f.Policies[0].Placement = &placement.Spec{
 					Number: new(1), Names: []string{"b", "c"}, Spread: []placement.Spread{{Key: "region", MaxSkew: 1}},
@@ -172,26 +178,26 @@ func TestPlacementOfPolicies(t *testing.T) {
 			map[string][]string{"?": {"b", "c"}, "y-web": {"a"}},
 		},
 		"unknown names": {
-			func(f *fleet.Fleet) {
+			func(f *fleetAfter) {
 				f.Policies[0].Placement = &placement.Spec{Names: []string{unknown.Text}}
 				f.Policies[1].Placement = &placement.Spec{Names: []string{"a"}}
 			},
 			map[string][]string{"?": {"a", "b", "c"}},
 		},
 		"an unknown number": {
-			func(f *fleet.Fleet) { f.Policies[0].Placement = &placement.Spec{Number: new(unknown.Number)} },
+			func(f *fleetAfter) { f.Policies[0].Placement = &placement.Spec{Number: new(unknown.Number)} },
 			map[string][]string{"?": {"a", "b", "c"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &fleet.Fleet{
+			f := &fleetAfter{Fleet: &fleet.Fleet{
 				Environment:  "dev",
 				ClusterTypes: []*fleet.ClusterType{clusterType("a", "1"), clusterType("b", "1"), clusterType("c", "2")},
 				Policies:     []*fleet.SchedulingPolicy{policyOf("x", nil), policyOf("y", nil)},
 				Workloads:    []*fleet.Workload{workload("x", "x"), workload("y", "y")},
-			}
+			}}
 			c.change(f)
-			known := len(schedule.UnknownInputs(f)) == 0
+			known := len(schedule.UnknownInputs(f.Fleet)) == 0
 			got := scheduled(t, f)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -208,11 +214,11 @@ func TestPlacementIgnoresOrder(t *testing.T) {
 	for seed := range seeds.Of(t, 100, 300) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		f := randomFleet(r)
-		want, _ := schedule.New(t.Context(), f)
+		want, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 		shuffle(r, f.ClusterTypes)
 		shuffle(r, f.Policies)
 		shuffle(r, f.Workloads)
-		got, _ := schedule.New(t.Context(), f)
+		got, _ := schedule.New(t.Context(), f, placement.PriorResults{})
 		if diff := cmp.Diff(want.Decisions(), got.Decisions()); diff != "" {
 			t.Fatalf("seed %d: decisions (-want +got):\n%s", seed, diff)
 		}

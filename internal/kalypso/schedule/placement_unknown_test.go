@@ -84,7 +84,7 @@ func placementInputs(f *fleet.Fleet) (all []input) {
 
 // fleetWithHistory returns a random fleet, usually with the decisions of an earlier pass over a similar fleet. The same
 // seed gives the same fleet.
-func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
+func fleetWithHistory(t *testing.T, seed uint64) *fleetAfter {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 20))
 	build := func() *fleet.Fleet {
@@ -103,23 +103,24 @@ func fleetWithHistory(t *testing.T, seed uint64) *fleet.Fleet {
 			in.values[r.IntN(len(in.values))]()
 		}
 	}
-	s, _ := schedule.New(t.Context(), before)
+	s, _ := schedule.New(t.Context(), before, placement.PriorResults{})
 	f := build()
 	if r.IntN(4) == 0 {
-		return f
+		return &fleetAfter{Fleet: f}
 	}
-	f.PriorPlacement.Decisions, f.PriorPlacement.Placed = s.Decisions(), map[string][]string{}
+	var prior placement.PriorResults
+	prior.Decisions, prior.Placed = s.Decisions(), map[string][]string{}
 	for _, p := range s.Placements {
 		for _, a := range p.Assignments {
-			f.PriorPlacement.Placed[a.Target.Name] = append(f.PriorPlacement.Placed[a.Target.Name], p.ClusterType.Name)
+			prior.Placed[a.Target.Name] = append(prior.Placed[a.Target.Name], p.ClusterType.Name)
 		}
 	}
 	for _, p := range f.Policies {
 		if r.IntN(4) == 0 {
-			delete(f.PriorPlacement.Decisions, p.Name)
+			delete(prior.Decisions, p.Name)
 		}
 	}
-	return f
+	return &fleetAfter{f, prior}
 }
 
 // TestDecidedPlacementsOfUnknownInputs schedules random fleets with unknown inputs, as in a plan, and again with
@@ -130,7 +131,7 @@ func TestDecidedPlacementsOfUnknownInputs(t *testing.T) {
 	for seed := range seeds.Of(t, 300, 4000) {
 		r := rand.New(rand.NewPCG(seed, 22))
 		f := fleetWithHistory(t, seed)
-		inputs := placementInputs(f)
+		inputs := placementInputs(f.Fleet)
 		var chosen []int
 		var names []string
 		for range 1 + r.IntN(3) {
@@ -138,14 +139,14 @@ func TestDecidedPlacementsOfUnknownInputs(t *testing.T) {
 			chosen, names = append(chosen, i), append(names, inputs[i].name)
 			inputs[i].unknown()
 		}
-		planned, _ := schedule.New(t.Context(), f)
+		planned, _ := schedule.New(t.Context(), f.Fleet, f.PriorPlacement)
 		for range 4 {
 			g := fleetWithHistory(t, seed)
-			inputs := placementInputs(g)
+			inputs := placementInputs(g.Fleet)
 			for _, i := range chosen {
 				inputs[i].values[r.IntN(len(inputs[i].values))]()
 			}
-			actual, _ := schedule.New(t.Context(), g)
+			actual, _ := schedule.New(t.Context(), g.Fleet, g.PriorPlacement)
 			for i, p := range planned.Placements {
 				if p.Undecided {
 					continue

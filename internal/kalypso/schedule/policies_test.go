@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 )
 
 // TestPolicies: an assignment lists the policies that made it, and no policies that only made other assignments.
@@ -27,7 +28,7 @@ func TestPolicies(t *testing.T) {
 			{Name: "two", Environment: "dev", Labels: map[string]string{"team": "blue"}},
 		}}},
 	}
-	s, problems := schedule.New(t.Context(), f)
+	s, problems := schedule.New(t.Context(), f, placement.PriorResults{})
 	if err := problems.Err(); err != nil || len(s.Placements) != 2 {
 		t.Fatalf("%d cluster types, %v", len(s.Placements), err)
 	}

@@ -55,7 +55,9 @@ type Assignment struct {
 // with the same name and invalid namespaces. It does not repeat the problems of [fleet.Fleet.Validate]: a policy with
 // an invalid selector assigns nothing, and an object with an invalid name is not assigned. If the assignments exceed
 // the fleet's limit, New makes none. It stops once ctx is done.
-func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
+//
+// prior contains the placement decisions of earlier runs.
+func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Schedule, problem.Problems) {
 	f.Sort()
 	targets, problems := f.DeploymentTargets()
 	problems = append(problems, f.CheckEnvironment()...)
@@ -74,7 +76,7 @@ func New(ctx context.Context, f *fleet.Fleet) (*Schedule, problem.Problems) {
 	labelsOfClusterTypes := lists.Map(f.ClusterTypes, func(ct *fleet.ClusterType) labelSet {
 		return newLabelSet(ct.Labels)
 	})
-	placementResult := s.place(ctx, f, selections, labelsOfClusterTypes, &quota)
+	placementResult := s.place(ctx, f, prior, selections, labelsOfClusterTypes, &quota)
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
 	for c, ct := range f.ClusterTypes {
 		clear(policiesOf)

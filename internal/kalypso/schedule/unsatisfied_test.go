@@ -38,14 +38,14 @@ func TestLostTargets(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fleet.Fleet{
-				Environment:    "dev",
-				ClusterTypes:   []*fleet.ClusterType{clusterType("east", "e"), clusterType("west", "w")},
-				Policies:       []*fleet.SchedulingPolicy{policyOf("a", &placement.Spec{Number: &one})},
-				Workloads:      []*fleet.Workload{workload("shop", "a")},
-				PriorPlacement: placement.PriorResults{Placed: map[string][]string{"shop-web": {"east"}}},
+				Environment:  "dev",
+				ClusterTypes: []*fleet.ClusterType{clusterType("east", "e"), clusterType("west", "w")},
+				Policies:     []*fleet.SchedulingPolicy{policyOf("a", &placement.Spec{Number: &one})},
+				Workloads:    []*fleet.Workload{workload("shop", "a")},
 			}
 			tt.change(f)
-			s, ps := schedule.New(t.Context(), f)
+			s, ps := schedule.New(t.Context(), f,
+				placement.PriorResults{Placed: map[string][]string{"shop-web": {"east"}}})
 			if len(ps) > 0 {
 				t.Fatal(ps)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -30,8 +31,8 @@ func readAssignments(ctx context.Context, r schemas.Reading, _ any) tfvalue.Valu
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
 	withValues := d.True("explain")
 	record := readRecord(d)
-	f.PriorPlacement.Decisions = record.Decisions
-	explanation, ofFleet := engine.Explain(ctx, f, targetsInWhy(d)...)
+	prior := placement.PriorResults{Decisions: record.Decisions}
+	explanation, ofFleet := engine.Explain(ctx, f, prior, targetsInWhy(d)...)
 	secrets := wish.FindClearSecrets(f.Configs)
 	secrets.Hide(ofFleet)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,

@@ -41,7 +41,7 @@ func load(name string) *fleet.Fleet {
 
 // build schedules and renders a fleet.
 func build(f *fleet.Fleet) *tree.Tree {
-	made, problems := engine.Run(context.Background(), f, nil)
+	made, problems := engine.Run(context.Background(), f, engine.Options{})
 	check(problems.Err())
 	return made.Tree
 }

@@ -52,19 +52,21 @@ func NewRendered(a *wish.Arguments, t *tree.Tree) *Rendered {
 func Render(
 	ctx context.Context, a *wish.Arguments, p *past.Prior, s *past.State, progress Progress,
 ) (*Rendered, problem.Problems) {
-	f := *a.Fleet
-	if ps := setEarlier(&f, p, s); len(ps) > 0 {
+	prior, ps := priorPlacement(a.Fleet, p, s)
+	if len(ps) > 0 {
 		return NewRendered(a, nil), ps
 	}
-	f.LeaveOutFailed = a.KeepFailed
-	f.Duplicates, f.Invalid = a.Guardrails.DuplicateObjects, a.Guardrails.InvalidObjects
-	f.Requires = a.Guardrails.Requires
-	f.Delivered = s.Last().HashOf
+	options := engine.Options{
+		PriorPlacement: prior, LeaveOutFailed: a.KeepFailed, Duplicates: a.Guardrails.DuplicateObjects,
+		Invalid: a.Guardrails.InvalidObjects, Requires: a.Guardrails.Requires, Delivered: s.Last().HashOf,
+		Progress: func(done, total int) { progress("render", done, total) },
+	}
 	if s.Readable() && (a.Updates(s) || a.Strategy == strategy.None) && s.Environment == a.Environment {
 		existing := s.OwnFolders()
-		f.OnBranch = func(clusterType, target string) bool { return existing.HashOf(clusterType, target) != nil }
+		options.OnBranch = func(clusterType, target string) bool { return existing.HashOf(clusterType, target) != nil }
 	}
-	result, ps := engine.Run(ctx, &f, func(done, total int) { progress("render", done, total) })
+	f := *a.Fleet // a run marks the targets that it refuses
+	result, ps := engine.Run(ctx, &f, options)
 	r := NewRendered(a, result.Tree)
 	r.Failed, r.Requires, r.Secrets = result.LeftOut, result.Requires, wish.FindClearSecrets(f.Configs)
 	if !result.AssignmentsKnown {
@@ -98,28 +100,28 @@ func (r *Rendered) RequiredBeside(clusterType, target string) (names []string) {
 	return names
 }
 
-// setEarlier passes the earlier decisions of placement to the fleet. If they can't be read, it refuses a fleet that
-// keeps its decisions.
-func setEarlier(f *fleet.Fleet, p *past.Prior, s *past.State) problem.Problems {
+// priorPlacement returns the earlier decisions of placement. If they can't be read, it refuses a fleet that keeps its
+// decisions.
+func priorPlacement(
+	f *fleet.Fleet, p *past.Prior, s *past.State,
+) (prior placement.PriorResults, problems problem.Problems) {
 	if p == nil || !schedule.Places(f) {
-		return nil
+		return prior, nil
 	}
 	earlier, known := s.Earlier()
 	switch {
 	case known:
-		f.PriorPlacement = earlier
+		return earlier, nil
 	case p.Commit != "" && schedule.KeepsEarlier(f):
-		return problem.Problems{{
+		return prior, problem.Problems{{
 			Summary: "Earlier placement decisions can't be read",
 			Detail: "The private state of the rendering is missing, or another version of the provider wrote it. Without the " +
 				"earlier decisions, placement would decide again and move deployment targets. Plan with a refresh, which reads " +
 				"them from the record on the branch. If that does not help, remove the rendering from the state with \"terraform " +
 				"state rm\" and import it.",
 		}}
-	default:
-		f.PriorPlacement = placement.PriorResults{Placed: p.Placed}
 	}
-	return nil
+	return placement.PriorResults{Placed: p.Placed}, nil
 }
 
 // DecisionsKnown reports whether no decision depends on values that are not known yet.

@@ -75,7 +75,7 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 	objects, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "test"}, text.String())
 	f := &fleet.Fleet{Environment: environment}
 	f.Add(objects...)
-	made, problems := engine.Run(t.Context(), f, nil)
+	made, problems := engine.Run(t.Context(), f, engine.Options{})
 	if err := errors.Join(ps.Err(), problems.Err()); err != nil {
 		t.Fatal(err)
 	}

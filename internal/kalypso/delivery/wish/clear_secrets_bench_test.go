@@ -24,7 +24,7 @@ func BenchmarkFindClearSecrets(b *testing.B) {
 				addOwnValues(b, f)
 			}
 			start := time.Now()
-			made, problems := engine.Run(b.Context(), f, nil)
+			made, problems := engine.Run(b.Context(), f, engine.Options{})
 			render := time.Since(start)
 			if err := problems.Err(); err != nil || made.Tree == nil {
 				b.Fatal(err)
@@ -42,7 +42,7 @@ func BenchmarkFindClearSecrets(b *testing.B) {
 // addOwnValues adds a config with ten values for each assignment.
 func addOwnValues(b *testing.B, f *fleet.Fleet) {
 	b.Helper()
-	made, problems := engine.Run(b.Context(), f, nil)
+	made, problems := engine.Run(b.Context(), f, engine.Options{})
 	if err := problems.Err(); err != nil {
 		b.Fatal(err)
 	}

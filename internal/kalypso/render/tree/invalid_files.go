@@ -57,7 +57,7 @@ func (t *Tree) invalidProblems(files []invalidFile) (problems problem.Problems) 
 
 func (t *Tree) invalidProblem(by *fleet.Template, files []invalidFile) problem.Problem {
 	faults := map[invalidKind][]*invalidFile{}
-	p := problem.Problem{Summary: "Rendered file is invalid", Severity: t.fleet.Invalid.Severity()}
+	p := problem.Problem{Summary: "Rendered file is invalid", Severity: t.options.Invalid.Severity()}
 	for i := range files {
 		file := &files[i]
 		faults[file.invalidKind] = append(faults[file.invalidKind], file)
@@ -82,7 +82,7 @@ func (t *Tree) invalidProblem(by *fleet.Template, files []invalidFile) problem.P
 		"then applies nothing of the folder of the cluster type, or drops the object:\n%s\nThe line is in the rendered "+
 		"file, which provider::kalypso::render_template shows. Correct the template, or quote the values that it prints. "+
 		"guardrails.invalid_objects is %q.",
-		by.Name, problem.IndentedList(lines, problem.MaxListed), t.fleet.Invalid)
+		by.Name, problem.IndentedList(lines, problem.MaxListed), t.options.Invalid)
 	if p.Severity == problem.Error {
 		p.Fault, p.Cause = problem.TeamFault, p.Detail
 		for _, file := range files {

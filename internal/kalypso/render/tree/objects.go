@@ -25,7 +25,7 @@ import (
 // changes. Beyond the limit, the objects of files are read at once, while the files are in the CPU's cache. A folder
 // that was never delivered is known to change, so none of its files wait.
 func (t *Tree) maxWaiting(i int) int64 {
-	if t.fleet.Delivered == nil || len(t.fleet.Delivered(t.Schedule.Placements[i].ClusterType.Name, "")) == 0 {
+	if t.options.Delivered == nil || len(t.options.Delivered(t.Schedule.Placements[i].ClusterType.Name, "")) == 0 {
 		return 0
 	}
 	return 16 << 20
@@ -75,10 +75,10 @@ func (c *collision) fails(reaction problem.Reaction) bool {
 }
 
 // leaveOut removes the targets that fail because of collisions from the tree. It reports whether any target fails.
-func (all found) leaveOut(f *fleet.Fleet, rendered []renderedTarget) (some bool) {
-	some = len(all.invalid) > 0 && f.Invalid == problem.Fail
+func (all found) leaveOut(o *Options, rendered []renderedTarget) (some bool) {
+	some = len(all.invalid) > 0 && o.Invalid == problem.Fail
 	for _, c := range all.collisions {
-		if c.fails(f.Duplicates) {
+		if c.fails(o.Duplicates) {
 			rendered[c.n].leftOut, some = true, true
 		}
 	}
@@ -87,15 +87,15 @@ func (all found) leaveOut(f *fleet.Fleet, rendered []renderedTarget) (some bool)
 
 // checksObjects reports whether the objects in the folders are read.
 func (t *Tree) checksObjects() bool {
-	return t.valid && (t.fleet.Duplicates.Reports() || t.fleet.Invalid.Reports())
+	return t.options.Valid && (t.options.Duplicates.Reports() || t.options.Invalid.Reports())
 }
 
 // changes reports whether a folder, or the folder of a target in it, differs from what was delivered.
-func changes(f *fleet.Fleet, clusterType, target string, hash Hash) bool {
-	if f.Delivered == nil {
+func (o *Options) changes(clusterType, target string, hash Hash) bool {
+	if o.Delivered == nil {
 		return true
 	}
-	delivered := f.Delivered(clusterType, target)
+	delivered := o.Delivered(clusterType, target)
 	return len(delivered) == 0 || !bytes.HasPrefix(hash[:], delivered)
 }
 
@@ -115,12 +115,12 @@ func (o *objectReader) read(n int, r *renderedTarget) {
 	}
 	first := len(o.hashes)
 	a := &o.placement.Assignments[n]
-	if o.tree.fleet.Invalid.Reports() && changes(o.tree.fleet, a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
+	if o.tree.options.Invalid.Reports() && o.tree.options.changes(a.ClusterType.Name, r.folder.Name, r.folder.Hash) {
 		r.objects.invalid = o.tree.validate(o.folder, n, r.files)
 	}
 	for i := range r.files {
 		f := &r.files[i]
-		if !holdsObjects(f) || !o.tree.fleet.Duplicates.Reports() {
+		if !holdsObjects(f) || !o.tree.options.Duplicates.Reports() {
 			continue
 		}
 		o.buffer = objects.Scan(o.buffer[:0], f.Content)
@@ -168,7 +168,7 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 		}
 		if invalid := rendered[n].objects.invalid; len(invalid) > 0 {
 			all.invalid = append(all.invalid, invalid...)
-			if rendered[n].leftOut = t.fleet.Invalid == problem.Fail; rendered[n].leftOut {
+			if rendered[n].leftOut = t.options.Invalid == problem.Fail; rendered[n].leftOut {
 				continue
 			}
 		}
@@ -199,7 +199,7 @@ func (t *Tree) collide(i int, rendered []renderedTarget, twice map[uint64]bool) 
 	for _, n := range t.inOrderOfDelivery(i, rendered, twice) {
 		own, collisions := t.collideTarget(i, n, rendered[n].folder.Name, twice, owners)
 		all = append(all, collisions...)
-		if slices.ContainsFunc(collisions, func(c collision) bool { return c.fails(t.fleet.Duplicates) }) {
+		if slices.ContainsFunc(collisions, func(c collision) bool { return c.fails(t.options.Duplicates) }) {
 			continue
 		}
 		for _, o := range own {
@@ -227,9 +227,9 @@ func (t *Tree) inOrderOfDelivery(i int, rendered []renderedTarget, twice map[uin
 		}
 		order = append(order, n)
 		switch {
-		case t.fleet.Delivered == nil || t.fleet.Delivered(clusterType, r.folder.Name) == nil:
+		case t.options.Delivered == nil || t.options.Delivered(clusterType, r.folder.Name) == nil:
 			ranks[n] = 2
-		case changes(t.fleet, clusterType, r.folder.Name, r.folder.Hash):
+		case t.options.changes(clusterType, r.folder.Name, r.folder.Hash):
 			ranks[n] = 1
 		}
 	}
@@ -292,7 +292,7 @@ func (t *Tree) problemsOfObjects(folders []found) (problems problem.Problems) {
 		}))
 	}
 	for key, collisions := range pairs {
-		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(t.fleet, key.other, collisions)))
+		problems = append(problems, fleet.ProblemOf(key.by, collisionProblem(t.options.Duplicates, key.other, collisions)))
 	}
 	if len(all.unserved) > 0 {
 		problems = append(problems, unservedProblem(all.unserved))
@@ -302,11 +302,11 @@ func (t *Tree) problemsOfObjects(folders []found) (problems problem.Problems) {
 
 // collisionProblem reports collisions of objects. All of them are between the same two templates, or between two files
 // of one target.
-func collisionProblem(f *fleet.Fleet, other *fleet.Template, all []*collision) problem.Problem {
-	p := problem.Problem{Summary: "Several deployment targets render the same object", Severity: f.Duplicates.Severity()}
+func collisionProblem(reaction problem.Reaction, other *fleet.Template, all []*collision) problem.Problem {
+	p := problem.Problem{Summary: "Several deployment targets render the same object", Severity: reaction.Severity()}
 	advice := fmt.Sprintf("Use names that are unique in the cluster, such as {{ .DeploymentTargetName }} in a "+
 		"namespace of "+
-		"the reconciler, or {{ .Namespace }}. guardrails.duplicate_objects is %q.", f.Duplicates)
+		"the reconciler, or {{ .Namespace }}. guardrails.duplicate_objects is %q.", reaction)
 	if all[0].self() {
 		p.Summary, p.Severity = "A deployment target renders an object twice", problem.Error
 		advice = "Remove one of the two, or give them different names."

@@ -8,10 +8,10 @@ import (
 )
 
 // leaveOutWithout removes targets of folder i from the tree if the targets that they require were left out and the
-// fleet's guardrail says so. If a target lost only some of the targets that satisfy its requirements, it is rendered
+// guardrail says so. If a target lost only some of the targets that satisfy its requirements, it is rendered
 // again, since its templates may list them. leaveOutWithout returns the failures of these renderings.
 func (t *Tree) leaveOutWithout(ctx context.Context, i int, rendered []renderedTarget) (failures []failure) {
-	for again := t.fleet.LeaveOutFailed; again && ctx.Err() == nil; {
+	for again := t.options.LeaveOutFailed; again && ctx.Err() == nil; {
 		again = false
 		for _, n := range t.requires.LeaveOut(i, func(n int) bool { return rendered[n].leftOut }) {
 			r := &rendered[n]

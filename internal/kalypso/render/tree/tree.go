@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/objects"
@@ -34,11 +33,9 @@ type Tree struct {
 	Hash    Hash
 	Unknown bool
 
-	fleet    *fleet.Fleet
-	valid    bool
+	options  Options
 	renderer *render.Renderer
 	requires *requires.Index
-	leftOut  map[string]bool // names of deployment targets
 
 	validator *objects.Validator
 }
@@ -68,18 +65,38 @@ type TargetFolder struct {
 // File is a file of the tree.
 type File = render.File
 
+// Options say what a tree leaves out, and which faults of rendered objects it looks for.
+type Options struct {
+	// LeaveOutFailed says that a deployment target with a [problem.TeamFault] is left out of the tree, instead of failing
+	// the rendering.
+	LeaveOutFailed bool
+	// LeftOut contains the names of deployment targets that are left out in any case.
+	LeftOut map[string]bool
+	// Valid says that the fleet has no error so far. Only then are rendered objects compared and files checked.
+	Valid bool
+	// Duplicates is the reaction to objects that several deployment targets of a cluster type render. If it is
+	// [problem.Ignore], empty or not known yet, the rendered objects are not compared.
+	Duplicates problem.Reaction
+	// Invalid is the reaction to rendered files that no cluster can apply. If it is [problem.Ignore], empty or not known
+	// yet, the files are not checked.
+	Invalid problem.Reaction
+	// Delivered returns the first bytes of the hash of a folder as it was last delivered: the folder of a cluster type, or
+	// of a deployment target in it. It returns nil if the folder was not delivered. The function may be nil.
+	Delivered func(clusterType, target string) []byte
+	// Progress is called after each folder, from one goroutine at a time. It may be nil.
+	Progress func(done, total int)
+}
+
 // Build renders the assignments of a schedule on all CPUs and reports the failures, and the requirements in the index
-// that are not met. The tree has no folder for an assignment that fails, or whose deployment target is in leftOut. It
-// does not contain the files: [Tree.Files] renders them again. If the fleet has a reaction to duplicate objects or
-// invalid files, and valid says that it has no error so far, Build reports them in the folders that change. Build calls
-// progress, if not nil, after each folder, from one goroutine at a time. It stops once ctx is done.
+// that are not met. The tree has no folder for an assignment that fails, or whose deployment target is left out. It
+// does not contain the files: [Tree.Files] renders them again. Build reports duplicate objects and invalid files in the
+// folders that change. It stops once ctx is done.
 func Build(
-	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, r *render.Renderer, index *requires.Index,
-	leftOut map[string]bool, valid bool, progress func(done, total int),
+	ctx context.Context, s *schedule.Schedule, r *render.Renderer, index *requires.Index, o Options,
 ) (*Tree, problem.Problems) {
 	n := len(s.Placements)
-	t := &Tree{Schedule: s, Folders: make([]Folder, n), fleet: f, valid: valid, renderer: r, leftOut: leftOut,
-		requires: index, validator: &objects.Validator{}}
+	t := &Tree{Schedule: s, Folders: make([]Folder, n), options: o, renderer: r, requires: index,
+		validator: &objects.Validator{}}
 	failures, read := make([][]failure, n), make([]found, n)
 	var mu sync.Mutex
 	done := 0
@@ -91,11 +108,11 @@ func Build(
 		w := workspaces.Get().(*workspace) //nolint:forcetypeassert // nothing else is stored
 		defer workspaces.Put(w)
 		t.Folders[i], failures[i], read[i] = t.build(ctx, i, w)
-		if progress != nil {
+		if o.Progress != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			done++
-			progress(done, n)
+			o.Progress(done, n)
 		}
 	})
 	entries := make([]entry, n)
@@ -105,7 +122,7 @@ func Build(
 	}
 	t.Hash = gitobject.NewHasher().Tree(entries)
 	problems := append(problemsOf(slices.Concat(failures...)), index.Faults(ctx)...)
-	if len(problems) > 0 && !f.LeaveOutFailed { // failed targets are not left out, so there is no tree
+	if len(problems) > 0 && !o.LeaveOutFailed { // failed targets are not left out, so there is no tree
 		return t, append(problems, r.Warnings()...)
 	}
 	return t, slices.Concat(problems, r.Warnings(), t.problemsOfObjects(read))
@@ -150,12 +167,13 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	for n := range rendered {
 		failures = append(failures, rendered[n].failures...)
 		rendered[n].folder.assignment = n
-		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.leftOut[rendered[n].folder.Name] || t.requires.Refuses(i, n)
+		rendered[n].leftOut = len(rendered[n].failures) > 0 || t.options.LeftOut[rendered[n].folder.Name] ||
+			t.requires.Refuses(i, n)
 	}
 	failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 	folder, read := t.folder(i, rendered, w), found{}
-	if t.checksObjects() && (folder.Unknown || changes(t.fleet, folder.ClusterType, "", folder.Hash)) {
-		if read = t.checkObjects(ctx, i, rendered); read.leaveOut(t.fleet, rendered) {
+	if t.checksObjects() && (folder.Unknown || t.options.changes(folder.ClusterType, "", folder.Hash)) {
+		if read = t.checkObjects(ctx, i, rendered); read.leaveOut(&t.options, rendered) {
 			failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 			folder = t.folder(i, rendered, w)
 		}

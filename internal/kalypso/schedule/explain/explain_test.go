@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -200,7 +201,7 @@ func TestReasons(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, problems := engine.Explain(t.Context(), read(t, tt.fleet...))
+			e, problems := engine.Explain(t.Context(), read(t, tt.fleet...), placement.PriorResults{})
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -263,7 +264,7 @@ func TestReasonsAreBounded(t *testing.T) {
 			}
 			f.Policies = append(f.Policies, p)
 		}
-		e, problems := engine.Explain(t.Context(), f)
+		e, problems := engine.Explain(t.Context(), f, placement.PriorResults{})
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}

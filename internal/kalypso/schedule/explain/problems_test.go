@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -71,7 +72,7 @@ func TestProblems(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, problems := engine.Explain(t.Context(), tt.fleet)
+			e, problems := engine.Explain(t.Context(), tt.fleet, placement.PriorResults{})
 			var got []string
 			for _, p := range problems {
 				severity := "error"
@@ -90,7 +91,8 @@ func TestProblems(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if e, problems := engine.Explain(ctx, fleetOf()); e != nil || !errors.Is(problems.Err(), context.Canceled) {
+	e, problems := engine.Explain(ctx, fleetOf(), placement.PriorResults{})
+	if e != nil || !errors.Is(problems.Err(), context.Canceled) {
 		t.Errorf("with a canceled context: %v, %v", e, problems)
 	}
 }

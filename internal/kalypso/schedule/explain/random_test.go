@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -20,7 +21,7 @@ func TestReasonsOfRandomFleets(t *testing.T) {
 	unscheduled, idle := 0, 0
 	for seed := range seeds.Of(t, 100, 200) {
 		f := randomFleet(rand.New(rand.NewPCG(seed, 1)))
-		e, problems := engine.Explain(t.Context(), f)
+		e, problems := engine.Explain(t.Context(), f, placement.PriorResults{})
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestReasonsOfRandomFleets(t *testing.T) {
 		swap(r, f.ClusterTypes)
 		swap(r, f.Policies)
 		swap(r, f.Workloads)
-		again, _ := engine.Explain(t.Context(), f)
+		again, _ := engine.Explain(t.Context(), f, placement.PriorResults{})
 		if d := cmp.Diff(text, summary(again)); d != "" {
 			t.Errorf("seed %d: shuffled (-before +after):\n%s", seed, d)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 )
 
 // TestNearest checks which policy is the nearest to the target "app-test" with the labels app: web and size: large in
@@ -47,7 +48,7 @@ func TestNearest(t *testing.T) {
 			`p1: The deployment target is not selected: label "team" is missing and must be "a".`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, problems := engine.Explain(t.Context(), read(t, tt.fleet...))
+			e, problems := engine.Explain(t.Context(), read(t, tt.fleet...), placement.PriorResults{})
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -69,7 +70,8 @@ func TestNearest(t *testing.T) {
 func TestNearestClusterType(t *testing.T) {
 	e, problems := engine.Explain(t.Context(), read(t,
 		clusterType("a", "region: north"), clusterType("b", "region: west-europe, size: large"), target("", ""),
-		schedulingPolicy("p", "", "labelSelector: {matchLabels: {region: west-europ, size: large}}")))
+		schedulingPolicy("p", "", "labelSelector: {matchLabels: {region: west-europ, size: large}}")),
+		placement.PriorResults{})
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
@@ -55,7 +56,8 @@ func TestExplainPair(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, problems := engine.Explain(t.Context(), read(t, append(tt.fleet,
-				clusterType("large", "region: west"), clusterType("other", "region: east"), target("team-b", "tier: silver"))...))
+				clusterType("large", "region: west"), clusterType("other", "region: east"), target("team-b", "tier: silver"))...),
+				placement.PriorResults{})
 			if err := problems.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +97,7 @@ func TestExplainPairsOfRandomFleets(t *testing.T) {
 				DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"none": "x"}},
 			})
 		}
-		e, problems := engine.Explain(t.Context(), f)
+		e, problems := engine.Explain(t.Context(), f, placement.PriorResults{})
 		if err := problems.Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func (x *Index) gaps() (all []gap) {
 	return all
 }
 
-// Faults returns the cycles, and the targets that require too many other targets, as faults of teams. If the fleet's
+// Faults returns the cycles, and the targets that require too many other targets, as faults of teams. If the
 // reaction is [problem.Fail], it also returns the requirements that are not met. Call it once it is known which targets
 // are left out.
 func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
@@ -46,7 +46,7 @@ func (x *Index) Faults(ctx context.Context) (ps problem.Problems) {
 		return nil
 	}
 	var all []gap
-	if x.fleet.Requires == problem.Fail {
+	if x.options.Reaction == problem.Fail {
 		all = x.gaps()
 	}
 	if len(all)+len(x.cycles)+len(x.tooMany) == 0 {
@@ -81,9 +81,9 @@ const (
 		"requirement."
 )
 
-// Warning returns one warning about all requirements that are not met, if the fleet's reaction is [problem.Warn].
+// Warning returns one warning about all requirements that are not met, if the reaction is [problem.Warn].
 func (x *Index) Warning(ctx context.Context) problem.Problems {
-	if x == nil || x.fleet.Requires != problem.Warn {
+	if x == nil || x.options.Reaction != problem.Warn {
 		return nil
 	}
 	all := x.gaps()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -20,7 +19,7 @@ import (
 
 // randomFleet returns a fleet of workloads that require each other, and the targets that the branch contains. Each
 // workload has one target. Some targets fail.
-func randomFleet(r *rand.Rand) (f *fleet.Fleet, contains []string) {
+func randomFleet(r *rand.Rand) (f *optionedFleet, contains []string) {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
 	var workloads []*fleet.Workload
 	n := 2 + r.IntN(7)
@@ -63,7 +62,7 @@ func randomFleet(r *rand.Rand) (f *fleet.Fleet, contains []string) {
 // model returns the targets that the tree of a random fleet must contain, with their required targets, and the targets
 // that must fail. It follows the documented rules, not the code. cyclicAt has the targets on a cluster type with a
 // cycle, where waves have no order.
-func model(f *fleet.Fleet, contains []string) (tree map[string]string, fails, cyclicAt map[string]bool) {
+func model(f *optionedFleet, contains []string) (tree map[string]string, fails, cyclicAt map[string]bool) {
 	tree, fails, cyclicAt = map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, ct := range []string{"large", "small"} {
 		here := map[string]*fleet.Workload{}  // the assigned workloads
@@ -178,7 +177,7 @@ func TestRandomFleets(t *testing.T) {
 		f, contains := randomFleet(r)
 		wantTree, wantFails, cyclicAt := model(f, contains)
 		f.LeaveOutFailed = true
-		result, problems := engine.Run(t.Context(), f, nil)
+		result, problems := f.run(t.Context())
 		if problems.HasErrors() {
 			t.Fatalf("seed %d: %v", seed, problems)
 		}

@@ -22,9 +22,23 @@ type Index struct {
 	graph      *graph
 	fleet      *fleet.Fleet
 	schedule   *schedule.Schedule
+	options    Options
 	placements []placement
 	cycles     []*cycle
 	tooMany    []gap // targets that require too many other targets
+}
+
+// Options say what happens if requirements are not met.
+type Options struct {
+	// Reaction is the reaction to requirements that no deployment target satisfies, see [fleet.Requirement]. If it is
+	// [problem.Ignore], empty or not known yet, requirements are not checked.
+	Reaction problem.Reaction
+	// LeaveOutFailed says that a deployment target with a [problem.TeamFault] is left out of the tree, instead of failing
+	// the rendering.
+	LeaveOutFailed bool
+	// OnBranch reports whether the branch contains the folder of a target on a cluster type. Such a folder is kept if the
+	// target fails. The function may be nil: the branch contains no folder.
+	OnBranch func(clusterType, target string) bool
 }
 
 // graph contains the deployment targets with their requirements.
@@ -59,19 +73,19 @@ func (s set) add(t int32)           { s[t/64] |= 1 << (t % 64) }
 func (s set) remove(t int32)        { s[t/64] &^= 1 << (t % 64) }
 func (s set) contains(t int32) bool { return s[t/64]&(1<<(t%64)) != 0 }
 
-// New returns the index of a schedule, or nil if no deployment target has a requirement. If the fleet has a reaction to
+// New returns the index of a schedule, or nil if no deployment target has a requirement. If there is a reaction to
 // requirements that are not met, it also finds cycles.
-func New(f *fleet.Fleet, s *schedule.Schedule) *Index {
+func New(f *fleet.Fleet, s *schedule.Schedule, o Options) *Index {
 	if !slices.ContainsFunc(s.Targets, func(t *fleet.DeploymentTarget) bool { return len(t.Requires) > 0 }) {
 		return nil
 	}
 	g := &graph{targets: slices.Concat(s.Targets, f.RefusedTargets()), scheduled: len(s.Targets)}
 	g.addRequirements()
 	g.match()
-	x := &Index{graph: g, fleet: f, schedule: s}
+	x := &Index{graph: g, fleet: f, schedule: s, options: o}
 	x.place()
 	x.findTooMany()
-	if f.Requires.Reports() {
+	if o.Reaction.Reports() {
 		x.findCycles()
 	}
 	return x
@@ -112,7 +126,7 @@ func (x *Index) place() {
 			made.present.add(t)
 		}
 		for t := x.graph.scheduled; t < len(x.graph.targets); t++ {
-			if !x.fleet.LeaveOutFailed || x.onBranch(i, x.graph.targets[t].Name) {
+			if !x.options.LeaveOutFailed || x.onBranch(i, x.graph.targets[t].Name) {
 				made.present.add(int32(t)) //nolint:gosec // bounded by the size of the fleet
 			}
 		}
@@ -122,7 +136,7 @@ func (x *Index) place() {
 
 // onBranch reports whether the branch contains a target on a cluster type.
 func (x *Index) onBranch(i int, target string) bool {
-	return x.fleet.OnBranch != nil && x.fleet.OnBranch(x.clusterType(i), target)
+	return x.options.OnBranch != nil && x.options.OnBranch(x.clusterType(i), target)
 }
 
 func (x *Index) clusterType(i int) string { return x.schedule.Placements[i].ClusterType.Name }
@@ -244,7 +258,7 @@ func (r *requirement) maySatisfy(t int32) bool {
 // assignments that lose a target which satisfied their requirements. If failing targets stop the apply, it does
 // nothing.
 func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
-	if x == nil || !x.fleet.LeaveOutFailed {
+	if x == nil || !x.options.LeaveOutFailed {
 		return nil
 	}
 	p := &x.placements[i]
@@ -268,11 +282,11 @@ func (x *Index) LeaveOut(i int, fails func(n int) bool) (changed []int) {
 	return changed
 }
 
-// Fails yields the assignments of placement i that fail because a required target is missing, if the fleet's reaction
-// is [problem.Fail].
+// Fails yields the assignments of placement i that fail because a required target is missing, if the reaction is
+// [problem.Fail].
 func (x *Index) Fails(i int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		if x == nil || x.fleet.Requires != problem.Fail {
+		if x == nil || x.options.Reaction != problem.Fail {
 			return
 		}
 		for n := range x.unmet(i) {

@@ -1,6 +1,7 @@
 package requires_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,10 +29,20 @@ func workload(name, on string, requires ...fleet.Requirement) *fleet.Workload {
 	}
 }
 
+// optionedFleet is a fleet with the options of its run.
+type optionedFleet struct {
+	*fleet.Fleet
+	engine.Options
+}
+
+func (f *optionedFleet) run(ctx context.Context) (*engine.Output, problem.Problems) {
+	return engine.Run(ctx, f.Fleet, f.Options)
+}
+
 // newFleet returns a fleet with the cluster types large and small, a policy for each of them, and one for both. The
 // rendering of a target fails on the cluster types whose names contain the value fail in its manifests.
-func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
-	f := &fleet.Fleet{Environment: "dev", Requires: problem.Fail, Workloads: workloads, Templates: []*fleet.Template{
+func newFleet(workloads ...*fleet.Workload) *optionedFleet {
+	f := &fleet.Fleet{Environment: "dev", Workloads: workloads, Templates: []*fleet.Template{
 		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{
 			"{{ if contains (default \"-\" .Manifests.fail) .ClusterType }}{{ fail \"broken\" }}{{ end }}" +
 				"name: {{ .DeploymentTargetName }}\n" +
@@ -52,7 +63,7 @@ func newFleet(workloads ...*fleet.Workload) *fleet.Fleet {
 		}
 		f.Policies = append(f.Policies, p)
 	}
-	return f
+	return &optionedFleet{f, engine.Options{Requires: problem.Fail}}
 }
 
 func of(workload string) fleet.Requirement { return fleet.Requirement{Workload: workload} }
@@ -68,10 +79,10 @@ func onBranch(all ...string) func(clusterType, target string) bool {
 
 // outcome lists the targets in the tree, each with the required targets that its template gets, and the faults, each
 // with the targets that it affects.
-func outcome(t *testing.T, f *fleet.Fleet) (lines []string) {
+func outcome(t *testing.T, f *optionedFleet) (lines []string) {
 	t.Helper()
 	f.LeaveOutFailed = true
-	result, problems := engine.Run(t.Context(), f, nil)
+	result, problems := f.run(t.Context())
 	if problems.HasErrors() {
 		t.Fatal(problems)
 	}
@@ -129,7 +140,7 @@ func TestRequirements(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		workloads []*fleet.Workload
-		change    func(*fleet.Fleet)
+		change    func(*optionedFleet)
 		onBranch  []string
 		want      []string
 	}{
@@ -160,7 +171,7 @@ func TestRequirements(t *testing.T) {
 				`workload "redis" does not exist.`}},
 		{name: "a workload of another environment", workloads: []*fleet.Workload{
 			workload("web", "large", of("redis")), workload("redis", "large"),
-		}, change: func(f *fleet.Fleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
+		}, change: func(f *optionedFleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
 			`large/web-main: web-main on large requires workload "redis": the workload has no such deployment target in ` +
 				`environment "dev".`}},
 		{name: "a deployment target of a workload", workloads: []*fleet.Workload{
@@ -185,7 +196,7 @@ func TestRequirements(t *testing.T) {
 		}, want: []string{`large/web-main: web-main on large requires label "provides" = "ingress": only web-main itself ` +
 			`satisfies it in environment "dev".`}},
 		{name: "another target of the same workload", workloads: []*fleet.Workload{workload("web", "large", of("web"))},
-			change: func(f *fleet.Fleet) {
+			change: func(f *optionedFleet) {
 				f.Workloads[0].Targets = append(f.Workloads[0].Targets, workload("", "large").Targets[0])
 				f.Workloads[0].Targets[1].Name = "more"
 			}, want: []string{"large/web-main dev-large-web-more/web-more/web", "large/web-more"}},
@@ -195,7 +206,7 @@ func TestRequirements(t *testing.T) {
 			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
 		{name: "another team's workload, which has no target in the environment", workloads: teams(
 			workload("web", "small", of("redis")), workload("redis", "large"),
-		), change: func(f *fleet.Fleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
+		), change: func(f *optionedFleet) { f.Workloads[1].Targets[0].Environment = "prod" }, want: []string{
 			`small/web-main: web-main on small requires workload "redis": it is not there.`}},
 		{name: "a target that fails, whose folder the branch keeps", workloads: []*fleet.Workload{
 			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
@@ -225,7 +236,7 @@ func TestRequirements(t *testing.T) {
 			}},
 		{name: "a target that is left out, with the guardrail warn", workloads: []*fleet.Workload{
 			failing(workload("redis", "large"), "large"), workload("web", "large", of("redis")),
-		}, change: func(f *fleet.Fleet) { f.Requires = problem.Warn }, want: []string{
+		}, change: func(f *optionedFleet) { f.Requires = problem.Warn }, want: []string{
 			"large/web-main", "fails: large/redis-main",
 			`: web-main on large requires workload "redis": redis-main fails by its team's fault, so it is left out.` +
 				``,
@@ -251,7 +262,7 @@ func TestRequirements(t *testing.T) {
 			workload("a", "both", of("b")), workload("b", "both", of("c")), workload("c", "both", labelled("loop", "x")),
 			withLabels(workload("d", "large", of("a")), labels{"loop": "x"}),
 			withLabels(workload("e", "both"), labels{"loop": "x"}), workload("f", "both", of("a")),
-		}, change: func(f *fleet.Fleet) { f.Requires = problem.Warn }, want: []string{
+		}, change: func(f *optionedFleet) { f.Requires = problem.Warn }, want: []string{
 			"large/e-main", "large/f-main",
 			"small/a-main dev-small-b-main/b-main/b@2", "small/b-main dev-small-c-main/c-main/c@1",
 			"small/c-main dev-small-e-main/e-main/e", "small/e-main", "small/f-main dev-small-a-main/a-main/a@3",
@@ -260,7 +271,7 @@ func TestRequirements(t *testing.T) {
 		}},
 		{name: "a cycle that is ignored", workloads: []*fleet.Workload{
 			workload("a", "large", of("b")), workload("b", "large", of("a")),
-		}, change: func(f *fleet.Fleet) { f.Requires = problem.Ignore }, want: []string{
+		}, change: func(f *optionedFleet) { f.Requires = problem.Ignore }, want: []string{
 			"large/a-main dev-large-b-main/b-main/b@1", "large/b-main dev-large-a-main/a-main/a@2",
 		}},
 		{name: "a label that is not known yet", workloads: []*fleet.Workload{
@@ -295,7 +306,7 @@ func TestTooManyRequiredTargets(t *testing.T) {
 	}
 	f := newFleet(append(all, workload("web", "both", labelled("on", "large"), labelled("on", "both")))...)
 	f.Requires, f.LeaveOutFailed = problem.Ignore, true
-	result, problems := engine.Run(t.Context(), f, nil)
+	result, problems := f.run(t.Context())
 	if len(problems) > 0 || len(result.LeftOut) != 1 {
 		t.Fatal(problems, result.LeftOut)
 	}
@@ -313,7 +324,7 @@ func TestRequirementsFail(t *testing.T) {
 	f := newFleet(workload("redis", "both"), workload("web", "both", of("redis"), of("none")),
 		workload("a", "large", of("b")), workload("b", "large", of("a")))
 	f.Workloads[0].Targets[0].Manifests["fail"] = "large"
-	result, problems := engine.Run(t.Context(), f, nil)
+	result, problems := f.run(t.Context())
 	var got []string
 	for _, p := range problems {
 		got = append(got, fmt.Sprintf("%s %v %s", p.Subject(), p.Path, p.Summary))
