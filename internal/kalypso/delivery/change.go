@@ -15,7 +15,7 @@ import (
 type Change struct {
 	Next   *next.Next   // the tree that the branch must contain
 	Branch *past.Branch // as it was read
-	// Before is the state before the change, for [Describe]. If the last apply is not known, it contains the branch's
+	// Before is the state before the change. If the last apply is not known, it contains the branch's
 	// folders: ours and the adopted ones.
 	Before   *past.State
 	Cache    gitbranch.TreeCache

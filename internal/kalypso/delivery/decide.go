@@ -60,7 +60,7 @@ type Decision struct {
 	Prior   *past.Prior
 
 	Action Action
-	// Description says how much [Describe] can describe. Partial means that only the trees before and after the apply
+	// Description says how much package describe can describe. Partial means that only the trees before and after the apply
 	// are known.
 	Description inventory.Known
 	// KeptArguments lists the arguments that are planned as the last apply had them, because the apply does nothing
@@ -312,7 +312,7 @@ func destinations(places []*past.OldLocation) []destination.Destination {
 	return lists.Map(places, func(old *past.OldLocation) destination.Destination { return old.State.Destination })
 }
 
-// describable reports whether everything is known that [Describe] describes.
+// describable reports whether everything is known that [describe.Rendering] describes.
 func (decision *Decision) describable() bool {
 	t := decision.Applied
 	if t.Known < inventory.Whole || t.Wish.Strategy != strategy.None && !t.Wish.Located() ||

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -81,7 +82,7 @@ func (c *Change) CommitMessage() string {
 	}
 	changes := inventory.Changes(c.Existing, c.Wanted)
 	var b strings.Builder
-	b.WriteString(record.Message(t.Wish.Environment, changedObjects(c.Before, t.Wish)))
+	b.WriteString(record.Message(t.Wish.Environment, describe.ChangedObjects(c.Before, t.Wish)))
 	names := slices.Sorted(maps.Keys(changes))
 	if len(names) > 0 {
 		b.WriteString("\n")

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -212,7 +213,7 @@ func setReverted(m schemas.Model, s *past.State) {
 func setDescription(ctx context.Context, m schemas.Model, applied *next.Next, before *past.State) {
 	m.Set(tfvalue.Values{"description": nil})
 	if applied.Wish.Review.Detail != wish.NoDescription {
-		m.Set(tfvalue.Values{"description": delivery.Describe(ctx, applied, before)})
+		m.Set(tfvalue.Values{"description": describe.Rendering(ctx, applied, before)})
 	}
 }
 

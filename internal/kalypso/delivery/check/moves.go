@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -29,7 +28,7 @@ func Moves(t *next.Next, s *past.State) (all []Move) {
 		return nil
 	}
 	wanted := t.Target()
-	joins := func(ct describe.ClusterType) bool { return len(ct.Added) > 0 }
+	joins := func(ct inventory.ClusterType) bool { return len(ct.Added) > 0 }
 	if !slices.ContainsFunc(s.Delivered.ChangesTo(wanted), joins) {
 		return nil // at the least cost, for most changes
 	}

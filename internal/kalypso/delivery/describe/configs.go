@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -11,7 +13,7 @@ import (
 // ConfigChange is a changed config, or a changed object with references to secrets.
 type ConfigChange struct {
 	Name string
-	Kind Kind
+	Kind inventory.Kind
 	// Targets is the number of deployment targets it applies to now, and ClusterTypes lists their cluster types.
 	Targets       int
 	ClusterTypes  []string
@@ -22,7 +24,7 @@ type ConfigChange struct {
 // ConfigKey is a changed key of a config or of references. Old and New are its values; nil means unknown or not shown.
 type ConfigKey struct {
 	Name     string
-	Kind     Kind
+	Kind     inventory.Kind
 	Old, New *string
 }
 
@@ -33,7 +35,7 @@ func (w *writer) config(c ConfigChange) string {
 // reach describes what a config applies to.
 func (w *writer) reach(c ConfigChange) string {
 	switch {
-	case c.Kind == Removed:
+	case c.Kind == inventory.Removed:
 		return ""
 	case c.Targets == 0:
 		return ", which applies to no deployment target"
@@ -54,16 +56,16 @@ func (w *writer) keys(c ConfigChange) string {
 }
 
 func key(k ConfigKey) string {
-	text := code(k.Name) + map[Kind]string{Added: " added", Removed: " removed"}[k.Kind]
+	text := code(k.Name) + map[inventory.Kind]string{inventory.Added: " added", inventory.Removed: " removed"}[k.Kind]
 	switch {
 	case k.Old != nil && k.New != nil:
-		return text + " " + code(Truncate(*k.Old)) + " → " + code(Truncate(*k.New))
-	case k.New != nil && k.Kind == Changed:
-		return text + ", now " + code(Truncate(*k.New))
+		return text + " " + code(wish.Truncate(*k.Old)) + " → " + code(wish.Truncate(*k.New))
+	case k.New != nil && k.Kind == inventory.Changed:
+		return text + ", now " + code(wish.Truncate(*k.New))
 	case k.New != nil:
-		return text + " as " + code(Truncate(*k.New))
+		return text + " as " + code(wish.Truncate(*k.New))
 	case k.Old != nil:
-		return text + ", was " + code(Truncate(*k.Old))
+		return text + ", was " + code(wish.Truncate(*k.Old))
 	}
 	return text
 }

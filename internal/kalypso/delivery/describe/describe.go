@@ -10,15 +10,14 @@ import (
 	"unicode/utf16"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
-
-// DefaultMaxLength is the default limit of a description, in characters. People read it, the state stores it and
-// every plan prints it.
-const DefaultMaxLength = 16384
 
 // RenderingChange is a change of a rendering.
 type RenderingChange struct {
@@ -35,7 +34,7 @@ type RenderingChange struct {
 
 	// ClusterTypes are the changed cluster types. One without changed deployment targets is only drawn, if there is room,
 	// unless it is added or removed.
-	ClusterTypes []ClusterType
+	ClusterTypes []inventory.ClusterType
 	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
 	// Requires returns the names of the targets on a cluster type that a target requires there. Nil: there are none.
@@ -50,14 +49,14 @@ type RenderingChange struct {
 	// Kept and LeftOut list the assignments that fail to render, as cluster type / deployment target. The branch contains
 	// and keeps the former, and does not contain the latter.
 	Kept, LeftOut []string
-	Owners        []Owner // of the changed folders
+	Owners        []owners.Reached // of the changed folders
 	// NotCompared lists the parts of the previous state that are unknown, such as "configuration". Their changes are
 	// unknown too.
 	NotCompared []string
 	// Lines are the lines of the rendered files that change. Nil: they are not shown.
 	Lines *Lines
 
-	Links Links
+	Links githost.Links
 
 	Marker    string // always the last line
 	MaxLength int    // in characters; 0: unlimited
@@ -75,44 +74,6 @@ func (w *writer) destination(at destination.Destination) string {
 	return text
 }
 
-// ClusterType is a changed cluster type with the sorted names of its changed deployment targets.
-type ClusterType struct {
-	Name                    string
-	Kind                    Kind
-	Added, Removed, Changed []string
-	Unchanged               []string // for the graph
-}
-
-// Kind is the kind of a change.
-type Kind int
-
-// The kinds of changes.
-const (
-	Changed Kind = iota
-	Added
-	Removed
-)
-
-// KindOf returns the kind of the change of what is there before the change, or after it.
-func KindOf(before, after bool) Kind {
-	switch {
-	case !before:
-		return Added
-	case !after:
-		return Removed
-	}
-	return Changed
-}
-
-// Note returns the suffix for the name of an object that is added or removed.
-func (k Kind) Note() string { return map[Kind]string{Added: " (new)", Removed: " (gone)"}[k] }
-
-// Links returns the URLs of web pages. If a function is nil or returns "", there is no link.
-type Links struct {
-	Commit  func(repo, commit string) string
-	Compare func(repo, from, to string) string
-}
-
 // detailLevels limit the rows of a list, the names in a row and the nodes of the graph. The first level that fits is
 // used.
 var detailLevels = []struct{ rows, names, nodes int }{
@@ -126,7 +87,7 @@ func Markdown(c RenderingChange) string {
 	c.Sources = slices.SortedFunc(slices.Values(c.Sources), func(a, b SourceChange) int {
 		return cmp.Or(cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
-	var same []ClusterType
+	var same []inventory.ClusterType
 	c.ClusterTypes, same = split(c.ClusterTypes)
 	placed := c.placed()
 	lines := c.Lines.markdown(c.MaxLength / 2) // the lists leave them this much
@@ -145,7 +106,7 @@ func Markdown(c RenderingChange) string {
 }
 
 // Promote returns the description of a change that is only a promotion: a file on a branch names another commit.
-func Promote(file, branch string, p PromotionChange, links Links) string {
+func Promote(file, branch string, p PromotionChange, links githost.Links) string {
 	w := &writer{change: RenderingChange{Promoted: p, Links: links}}
 	w.line("Sets the commit of the base in %s on branch %s.", code(file), code(branch))
 	w.promoted()
@@ -169,15 +130,15 @@ func byName(changes []ConfigChange) []ConfigChange {
 }
 
 // split returns the cluster types that change, and those that do not, sorted.
-func split(all []ClusterType) (changed, same []ClusterType) {
+func split(all []inventory.ClusterType) (changed, same []inventory.ClusterType) {
 	for _, ct := range all {
-		if ct.Kind == Changed && len(ct.Added)+len(ct.Removed)+len(ct.Changed) == 0 {
+		if ct.Kind == inventory.Changed && len(ct.Added)+len(ct.Removed)+len(ct.Changed) == 0 {
 			same = append(same, ct)
 		} else {
 			changed = append(changed, ct)
 		}
 	}
-	byName := func(a, b ClusterType) int { return cmp.Compare(a.Name, b.Name) }
+	byName := func(a, b inventory.ClusterType) int { return cmp.Compare(a.Name, b.Name) }
 	slices.SortFunc(changed, byName)
 	slices.SortFunc(same, byName)
 	return changed, same
@@ -188,7 +149,7 @@ func length(s string) int { return len(utf16.Encode([]rune(s))) }
 
 type writer struct {
 	change             RenderingChange
-	same               []ClusterType // those that do not change, for the graph
+	same               []inventory.ClusterType // those that do not change, for the graph
 	rows, names, nodes int
 	b                  strings.Builder
 }

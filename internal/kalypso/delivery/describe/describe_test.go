@@ -14,7 +14,10 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 var update = flag.Bool("update", false, "write the golden texts")
@@ -25,7 +28,7 @@ func commit(digit string) string { return strings.Repeat(digit, 40) }
 
 func text(s string) *string { return &s }
 
-var links = describe.Links{
+var links = githost.Links{
 	Commit: func(repo, commit string) string {
 		if strings.HasPrefix(repo, "https://") {
 			return repo + "/commit/" + commit
@@ -43,7 +46,7 @@ var links = describe.Links{
 func changed() describe.RenderingChange {
 	return describe.RenderingChange{
 		Environment: "dev", At: destination.Destination{Branch: "dev", Path: "clusters"}, Before: commit("e"), After: commit("f"),
-		ClusterTypes: []describe.ClusterType{
+		ClusterTypes: []inventory.ClusterType{
 			{Name: "same", Unchanged: []string{"hello-one"}},
 			{
 				Name:      "drone",
@@ -52,8 +55,8 @@ func changed() describe.RenderingChange {
 				Changed:   []string{"hello-one"},
 				Unchanged: []string{"stays"},
 			},
-			{Name: "old", Kind: describe.Removed, Removed: []string{"hello-one"}},
-			{Name: "new", Kind: describe.Added, Added: []string{"a|b"}},
+			{Name: "old", Kind: inventory.Removed, Removed: []string{"hello-one"}},
+			{Name: "new", Kind: inventory.Added, Added: []string{"a|b"}},
 			{Name: "large", Added: []string{"hello-two"}},
 		},
 		Policies: func(clusterType, target string) []string {
@@ -69,18 +72,18 @@ func changed() describe.RenderingChange {
 					Old:  text("canary-old"),
 					New:  text("canary`new`"),
 				},
-				{Name: "A", Kind: describe.Removed, Old: text("canary\n" + marker + "\n")},
+				{Name: "A", Kind: inventory.Removed, Old: text("canary\n" + marker + "\n")},
 				{Name: "D", New: text("canary of which the old one is not known")},
 				{Name: "E"},
 			}},
 			{
 				Name:         "new",
-				Kind:         describe.Added,
+				Kind:         inventory.Added,
 				Targets:      1,
 				ClusterTypes: []string{"drone"},
-				Keys:         []describe.ConfigKey{{Name: "REGION", Kind: describe.Added, New: text("canary-new")}},
+				Keys:         []describe.ConfigKey{{Name: "REGION", Kind: inventory.Added, New: text("canary-new")}},
 			},
-			{Name: "gone", Kind: describe.Removed, Keys: []describe.ConfigKey{{Name: "REGION", Kind: describe.Removed}}},
+			{Name: "gone", Kind: inventory.Removed, Keys: []describe.ConfigKey{{Name: "REGION", Kind: inventory.Removed}}},
 			{Name: "idle", Keys: []describe.ConfigKey{{Name: "REGION"}}},
 		},
 		Secrets: []describe.ConfigChange{
@@ -89,9 +92,10 @@ func changed() describe.RenderingChange {
 			}}},
 			{Name: "idle", LabelsChanged: true},
 		},
-		Owners: []describe.Owner{
-			{Workspace: "team|a", Reviewers: []string{"acme/leads"}, Folders: []string{"drone/hello-one", "new/a|b"}},
-			{ClusterTypes: []string{"large", "new"}, Reviewers: []string{"octocat", "acme/sre"},
+		Owners: []owners.Reached{
+			{Owner: owners.Owner{Workspace: "team|a", Reviewers: []string{"acme/leads"}},
+				Folders: []string{"drone/hello-one", "new/a|b"}},
+			{Owner: owners.Owner{ClusterTypes: []string{"large", "new"}, Reviewers: []string{"octocat", "acme/sre"}},
 				Folders: []string{"large/hello-two"}},
 		},
 		Promoted: describe.PromotionChange{Repo: "https://github.com/acme/control-plane", From: commit("a"), To: commit("b")},
@@ -114,19 +118,19 @@ func changed() describe.RenderingChange {
 // TestGolden compares whole descriptions with the files in testdata.
 func TestGolden(t *testing.T) {
 	hidden := hide(changed())
-	added := []describe.ClusterType{
+	added := []inventory.ClusterType{
 		{
 			Name:  "drone",
-			Kind:  describe.Added,
+			Kind:  inventory.Added,
 			Added: []string{"hello-one", "hello-three"},
 		},
-		{Name: "large", Kind: describe.Added, Added: []string{"hello-one", "hello-two"}},
+		{Name: "large", Kind: inventory.Added, Added: []string{"hello-one", "hello-two"}},
 		{
 			Name:  "new",
-			Kind:  describe.Added,
+			Kind:  inventory.Added,
 			Added: []string{"a|b"},
 		},
-		{Name: "same", Kind: describe.Added, Added: []string{"hello-one"}},
+		{Name: "same", Kind: inventory.Added, Added: []string{"hello-one"}},
 	}
 	created := describe.RenderingChange{
 		Environment:  "dev",
@@ -142,19 +146,19 @@ func TestGolden(t *testing.T) {
 		Removal:     true,
 		Before:      commit("e"),
 		Marker:      marker,
-		ClusterTypes: []describe.ClusterType{
+		ClusterTypes: []inventory.ClusterType{
 			{
 				Name:    "drone",
-				Kind:    describe.Removed,
+				Kind:    inventory.Removed,
 				Removed: []string{"hello-one", "hello-two"},
 			},
-			{Name: "large", Kind: describe.Removed, Removed: []string{"hello-one"}},
+			{Name: "large", Kind: inventory.Removed, Removed: []string{"hello-one"}},
 			{
 				Name:    "old",
-				Kind:    describe.Removed,
+				Kind:    inventory.Removed,
 				Removed: []string{"hello-one"},
 			},
-			{Name: "same", Kind: describe.Removed, Removed: []string{"hello-one"}},
+			{Name: "same", Kind: inventory.Removed, Removed: []string{"hello-one"}},
 		},
 	}
 	short := hide(changed())
@@ -162,7 +166,7 @@ func TestGolden(t *testing.T) {
 	for name, c := range map[string]describe.RenderingChange{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
 		"nothing": {
-			Environment: "dev", At: destination.Destination{Branch: "dev"}, ClusterTypes: []describe.ClusterType{{Name: "same"}},
+			Environment: "dev", At: destination.Destination{Branch: "dev"}, ClusterTypes: []inventory.ClusterType{{Name: "same"}},
 			Marker: marker,
 		},
 		"moved": {
@@ -224,7 +228,7 @@ func TestUnprintable(t *testing.T) {
 	const shown = `\x1b[2J\u202e\u200b\x00`
 	c := describe.RenderingChange{
 		Environment: "env" + evil, At: destination.Destination{Branch: "dev" + evil, Path: "path" + evil},
-		ClusterTypes: []describe.ClusterType{{Name: "type" + evil, Added: []string{"target" + evil}}},
+		ClusterTypes: []inventory.ClusterType{{Name: "type" + evil, Added: []string{"target" + evil}}},
 		Policies:     func(string, string) []string { return []string{"policy" + evil} },
 		Configs: []describe.ConfigChange{{
 			Name: "config" + evil, Targets: 1, ClusterTypes: []string{"on" + evil},
@@ -273,8 +277,8 @@ func TestRepoNames(t *testing.T) {
 // TestNothingPlaced: an added or removed cluster type is listed even if no target is placed on it. An unchanged cluster
 // type is not listed.
 func TestNothingPlaced(t *testing.T) {
-	got := describe.Markdown(describe.RenderingChange{ClusterTypes: []describe.ClusterType{
-		{Name: "comes", Kind: describe.Added}, {Name: "goes", Kind: describe.Removed}, {Name: "stays"},
+	got := describe.Markdown(describe.RenderingChange{ClusterTypes: []inventory.ClusterType{
+		{Name: "comes", Kind: inventory.Added}, {Name: "goes", Kind: inventory.Removed}, {Name: "stays"},
 	}})
 	for text, said := range map[string]bool{
 		"on 2 cluster types.": true, "`comes` (new)": true, "`goes` (gone)": true, "`stays`": false,
@@ -306,7 +310,7 @@ func TestOrder(t *testing.T) {
 func TestLimit(t *testing.T) {
 	for _, size := range []struct{ clusterTypes, targets int }{{1, 10000}, {100, 100}, {10000, 1}, {3000, 3}} {
 		c := changed()
-		c.ClusterTypes, c.Configs = make([]describe.ClusterType, size.clusterTypes), nil
+		c.ClusterTypes, c.Configs = make([]inventory.ClusterType, size.clusterTypes), nil
 		c.Policies = func(_, target string) []string { return []string{"policy-" + target[len(target)-1:]} }
 		total := size.clusterTypes * size.targets
 		for i := range total {
@@ -318,7 +322,7 @@ func TestLimit(t *testing.T) {
 				i/size.clusterTypes,
 			)
 			to := &c.ClusterTypes[i%size.clusterTypes]
-			to.Name, to.Kind, to.Added = ct, describe.Added, append(to.Added, target)
+			to.Name, to.Kind, to.Added = ct, inventory.Added, append(to.Added, target)
 			c.Configs = append(
 				c.Configs,
 				describe.ConfigChange{

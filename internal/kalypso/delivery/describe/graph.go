@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
@@ -75,9 +76,9 @@ func (g *graph) node(key, shape, label string) string {
 func clusterTypeKey(name string) string { return "c " + name }
 func targetKey(name string) string      { return "t " + name }
 
-func (g *graph) clusterType(ct ClusterType, label string) string {
+func (g *graph) clusterType(ct inventory.ClusterType, label string) string {
 	id := g.node(clusterTypeKey(ct.Name), "[ ]", label)
-	if kind, draws := map[Kind]change{Added: added, Removed: removed}[ct.Kind]; draws {
+	if kind, draws := map[inventory.Kind]change{inventory.Added: added, inventory.Removed: removed}[ct.Kind]; draws {
 		g.classes[kind] = append(g.classes[kind], id)
 	}
 	return id
@@ -92,7 +93,7 @@ func (g *graph) assign(target, clusterType string, kind change) {
 }
 
 // drawAssignments draws the targets and the cluster types that they are on. It returns false if the changes do not fit.
-func (g *graph) drawAssignments(changes, same []ClusterType) bool {
+func (g *graph) drawAssignments(changes, same []inventory.ClusterType) bool {
 	keys := map[string]bool{}
 	for _, ct := range changes {
 		keys[clusterTypeKey(ct.Name)] = true
@@ -118,7 +119,7 @@ func (g *graph) drawAssignments(changes, same []ClusterType) bool {
 }
 
 // drawUnchanged draws the unchanged targets of a cluster type, all or none.
-func (g *graph) drawUnchanged(ct ClusterType) {
+func (g *graph) drawUnchanged(ct inventory.ClusterType) {
 	keys := append([]string{clusterTypeKey(ct.Name)}, lists.Map(ct.Unchanged, targetKey)...)
 	known := func(key string) bool { return g.ids[key] != "" }
 	if room := g.most - len(g.nodes); len(slices.DeleteFunc(keys, known)) > room {
@@ -134,7 +135,7 @@ func (g *graph) drawUnchanged(ct ClusterType) {
 }
 
 // drawRequired draws the targets that others require on a cluster type, if both are drawn.
-func (g *graph) drawRequired(clusterTypes []ClusterType, of func(clusterType, target string) []string) {
+func (g *graph) drawRequired(clusterTypes []inventory.ClusterType, of func(clusterType, target string) []string) {
 	if of == nil {
 		return
 	}
@@ -158,13 +159,13 @@ func (g *graph) drawRequired(clusterTypes []ClusterType, of func(clusterType, ta
 
 // drawClusterTypes draws each cluster type with the numbers of its targets that change. It returns false if they do
 // not fit.
-func (g *graph) drawClusterTypes(changes []ClusterType) bool {
+func (g *graph) drawClusterTypes(changes []inventory.ClusterType) bool {
 	if len(changes) == 0 || len(changes) > g.most {
 		return false
 	}
 	for _, ct := range changes {
 		label := fmt.Sprintf("%s: +%d -%d ~%d", mermaid(ct.Name), len(ct.Added), len(ct.Removed), len(ct.Changed))
-		if id := g.clusterType(ct, label); ct.Kind == Changed {
+		if id := g.clusterType(ct, label); ct.Kind == inventory.Changed {
 			g.classes[changed] = append(g.classes[changed], id)
 		}
 	}

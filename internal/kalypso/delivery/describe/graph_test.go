@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
 // numbered returns n names with a prefix, such as t-000.
@@ -36,21 +37,21 @@ func TestGraph(t *testing.T) {
 		Legend                       string
 	}
 	for name, test := range map[string]struct {
-		clusterTypes []describe.ClusterType
+		clusterTypes []inventory.ClusterType
 		want         drawn
 	}{
-		"no change": {[]describe.ClusterType{{Name: "a", Unchanged: numbered("t", 3)}}, drawn{}},
-		"few targets": {[]describe.ClusterType{
+		"no change": {[]inventory.ClusterType{{Name: "a", Unchanged: numbered("t", 3)}}, drawn{}},
+		"few targets": {[]inventory.ClusterType{
 			{Name: "a", Changed: []string{"t-000"}, Unchanged: []string{"x"}}, {Name: "b", Unchanged: numbered("t", 3)},
 		}, drawn{2, 4, 5, "Yellow: changed, grey: unchanged."}},
-		"as many nodes as the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 39)}},
+		"as many nodes as the limit": {[]inventory.ClusterType{{Name: "a", Added: numbered("t", 39)}},
 			drawn{1, 39, 39, "Green and thick: added."}},
-		"more nodes than the limit": {[]describe.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0,
+		"more nodes than the limit": {[]inventory.ClusterType{{Name: "a", Added: numbered("t", 40)}}, drawn{1, 0, 0,
 			"Yellow: changed."}},
-		"same targets on two cluster types": {[]describe.ClusterType{
+		"same targets on two cluster types": {[]inventory.ClusterType{
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
 		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},
-		"too many unchanged targets": {[]describe.ClusterType{
+		"too many unchanged targets": {[]inventory.ClusterType{
 			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)},
 			{Name: "b", Unchanged: numbered("t", 30)},
 			{Name: "c", Unchanged: numbered("v", 9)},
@@ -83,7 +84,7 @@ func TestGraphRequires(t *testing.T) {
 	t.Parallel()
 	text := describe.Markdown(describe.RenderingChange{
 		Environment: "dev",
-		ClusterTypes: []describe.ClusterType{
+		ClusterTypes: []inventory.ClusterType{
 			{Name: "a", Added: []string{"web"}, Removed: []string{"old"}, Unchanged: []string{"redis"}},
 			{Name: "b", Changed: []string{"web"}},
 		},
@@ -108,10 +109,10 @@ func TestGraphRequires(t *testing.T) {
 }
 
 // changedTypes returns cluster types, each with this number of changed targets.
-func changedTypes(clusterTypes, targets int) []describe.ClusterType {
-	var all []describe.ClusterType
+func changedTypes(clusterTypes, targets int) []inventory.ClusterType {
+	var all []inventory.ClusterType
 	for _, name := range numbered("type", clusterTypes) {
-		all = append(all, describe.ClusterType{Name: name, Changed: numbered(name, targets)})
+		all = append(all, inventory.ClusterType{Name: name, Changed: numbered(name, targets)})
 	}
 	return all
 }
@@ -123,10 +124,10 @@ func TestGraphRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		names := numbered("t", 1+r.IntN(60))
-		var all []describe.ClusterType
+		var all []inventory.ClusterType
 		changes := 0
 		for _, name := range numbered("c", 1+r.IntN(12)) {
-			ct := describe.ClusterType{Name: name}
+			ct := inventory.ClusterType{Name: name}
 			for _, target := range names {
 				for i, to := range []*[]string{&ct.Added, &ct.Removed, &ct.Changed, &ct.Unchanged} {
 					if r.IntN(30) == 0 {

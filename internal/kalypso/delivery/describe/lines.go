@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -128,7 +129,7 @@ func runs(all []fileChange, key func(fileChange) [16]byte) [][]fileChange {
 // changedFile is a file before and after a change; nil: there is none.
 type changedFile struct{ before, after *render.File }
 
-func (f changedFile) kind() Kind { return KindOf(f.before != nil, f.after != nil) }
+func (f changedFile) kind() inventory.Kind { return inventory.KindOf(f.before != nil, f.after != nil) }
 
 func (f changedFile) name() string {
 	if f.after != nil {
@@ -168,7 +169,7 @@ func (l *Lines) compare(changes []fileChange, i int, b *Buffers) (all []fileChan
 		return changes, false
 	}
 	for n, f := range changedFiles(before.Files, after.Files) {
-		c := fileChange{folder: int32(i), file: int32(n), removes: f.kind() == Removed}
+		c := fileChange{folder: int32(i), file: int32(n), removes: f.kind() == inventory.Removed}
 		b.lines = append(append(append(b.lines[:0], '0'+byte(f.kind())), f.name()...), 0)
 		b.pattern = append(append(b.pattern[:0], "pattern"...), b.lines...)
 		b.edits = f.appendEdits(b.edits[:0])

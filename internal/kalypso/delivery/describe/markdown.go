@@ -3,6 +3,7 @@ package describe
 import (
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -53,23 +54,12 @@ func link(text, url string) string {
 // escapeURL escapes characters that would end a link's address or a table's cell, or begin code.
 var escapeURL = strings.NewReplacer("<", "%3C", ">", "%3E", "|", "%7C", "`", "%60", "\n", "%0A", "\r", "%0D")
 
-// maxValue limits the characters of a value that are shown.
-const maxValue = 80
-
-// Truncate shortens a value to the part that is shown. A truncated value stays unchanged.
-func Truncate(s string) string {
-	if runes := []rune(strings.TrimSuffix(s, "…")); len(runes) > maxValue {
-		return string(runes[:maxValue]) + "…"
-	}
-	return s
-}
-
 // short abbreviates a commit's hash. It truncates other names.
 func short(commit string) string {
 	if len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:7]
 	}
-	return Truncate(commit)
+	return wish.Truncate(commit)
 }
 
 func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }

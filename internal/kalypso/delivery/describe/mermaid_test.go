@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
@@ -63,7 +64,7 @@ func TestMermaid(t *testing.T) {
 	} {
 		graphs = append(
 			graphs,
-			graphsOf(describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: []describe.ClusterType{
+			graphsOf(describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: []inventory.ClusterType{
 				{
 					Name:      name,
 					Added:     []string{name},
@@ -77,7 +78,7 @@ func TestMermaid(t *testing.T) {
 	for i := range dense {
 		dense[i].Added = numbered("t", 20)
 	}
-	for _, clusterTypes := range [][]describe.ClusterType{many40, dense, changedTypes(1, 39)} {
+	for _, clusterTypes := range [][]inventory.ClusterType{many40, dense, changedTypes(1, 39)} {
 		found := graphsOf(describe.Markdown(describe.RenderingChange{Environment: "dev", ClusterTypes: clusterTypes}))
 		if len(found) != 1 {
 			t.Errorf("%d graphs are drawn for %d cluster types", len(found), len(clusterTypes))

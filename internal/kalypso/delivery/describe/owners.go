@@ -3,17 +3,11 @@ package describe
 import (
 	"fmt"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 )
 
-// Owner reviews changes of the folders of a workspace, of cluster types, or of a workspace on cluster types.
-type Owner struct {
-	Workspace    string // "": each
-	ClusterTypes []string
-	Reviewers    []string
-	Folders      []string // that change, as cluster type/deployment target
-}
-
-func (w *writer) owner(o Owner) string {
+func (w *writer) owner(o owners.Reached) string {
 	var of []string
 	if o.Workspace != "" {
 		of = append(of, "workspace "+code(o.Workspace))

@@ -7,6 +7,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
 )
@@ -72,7 +74,7 @@ func outsideCode(text string) string {
 // changeOf returns a change with the two texts in each place that teams can write.
 func changeOf(one, two string, length int) describe.RenderingChange {
 	link := func(repo, commit string) string { return "https://gitlab.com/acme/gitops/-/commit/" + commit }
-	values := []describe.ConfigKey{{Name: one, Old: &one, New: &two}, {Name: two, Kind: describe.Added, New: &one}}
+	values := []describe.ConfigKey{{Name: one, Old: &one, New: &two}, {Name: two, Kind: inventory.Added, New: &one}}
 	configs := []describe.ConfigChange{
 		{Name: one, Targets: 1, ClusterTypes: []string{two}, LabelsChanged: true, Keys: values},
 	}
@@ -80,8 +82,8 @@ func changeOf(one, two string, length int) describe.RenderingChange {
 		Environment: one, At: destination.Destination{Branch: two, Path: one},
 		MovedFrom:           destination.Destination{Repo: two, Branch: one, Path: two},
 		ReplacedEnvironment: two, Before: one, After: two,
-		ClusterTypes: []describe.ClusterType{
-			{Name: one, Kind: describe.Added, Added: []string{one, two}, Unchanged: []string{two}},
+		ClusterTypes: []inventory.ClusterType{
+			{Name: one, Kind: inventory.Added, Added: []string{one, two}, Unchanged: []string{two}},
 			{Name: two, Removed: []string{one}, Changed: []string{two}},
 		},
 		Policies: func(string, string) []string { return []string{one, two} },
@@ -91,7 +93,7 @@ func changeOf(one, two string, length int) describe.RenderingChange {
 			{Repo: one, From: one, To: two, Paths: []string{one, two}, Registrations: []string{two}},
 		},
 		Kept: []string{one}, LeftOut: []string{two},
-		Links:     describe.Links{Commit: link, Compare: func(repo, from, _ string) string { return link(repo, from) }},
+		Links:     githost.Links{Commit: link, Compare: func(repo, from, _ string) string { return link(repo, from) }},
 		MaxLength: length,
 	}
 }

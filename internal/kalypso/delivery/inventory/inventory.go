@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -196,8 +195,8 @@ func (inv Folders) ShownHash() string {
 
 // UnchangedIn returns the first cluster types whose folders are equal in after, with their targets. It returns at
 // most most.
-func (inv Folders) UnchangedIn(after Folders, most int) []describe.ClusterType {
-	var same []describe.ClusterType
+func (inv Folders) UnchangedIn(after Folders, most int) []ClusterType {
+	var same []ClusterType
 	for _, name := range inv.Names() {
 		is, ok := after[name]
 		if !ok || is.Hash != inv[name].Hash {
@@ -206,22 +205,22 @@ func (inv Folders) UnchangedIn(after Folders, most int) []describe.ClusterType {
 		if len(same) == most {
 			break
 		}
-		same = append(same, describe.ClusterType{Name: name, Unchanged: is.Names()})
+		same = append(same, ClusterType{Name: name, Unchanged: is.Names()})
 	}
 	return same
 }
 
 // ChangesTo returns the cluster types whose folders differ, with their changed and unchanged targets. It skips
 // folders whose targets are not known yet.
-func (inv Folders) ChangesTo(after Folders) []describe.ClusterType {
-	var changes []describe.ClusterType
+func (inv Folders) ChangesTo(after Folders) []ClusterType {
+	var changes []ClusterType
 	for _, name := range inv.Differing(after) {
 		was, existing := inv[name]
 		is, wanted := after[name]
 		if is.Known == Unread {
 			continue
 		}
-		ct := describe.ClusterType{Name: name, Kind: describe.KindOf(existing, wanted)}
+		ct := ClusterType{Name: name, Kind: KindOf(existing, wanted)}
 		for old, current := range Pairs(was.Targets, is.Targets) {
 			switch {
 			case old == nil:

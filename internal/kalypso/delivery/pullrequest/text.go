@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
@@ -95,11 +94,11 @@ func cut(text string, most int, end string) string {
 func characters(s string) int { return len(utf16.Encode([]rune(s))) }
 
 // Links returns the links to a host's pages that a description has. Without a host, it has none.
-func Links(host githost.Host) describe.Links {
+func Links(host githost.Host) githost.Links {
 	if host == nil {
-		return describe.Links{}
+		return githost.Links{}
 	}
-	return describe.Links{
+	return githost.Links{
 		Commit: func(repo, commit string) string {
 			if at, err := host.Repo(repo); err == nil {
 				return at.CommitURL(commit)

@@ -76,7 +76,7 @@ func TestDescribe(t *testing.T) {
 	shown.Review.Detail = wish.Values
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, reread(t, first))
-	text := delivery.Describe(t.Context(), o.applied(), o.before)
+	text := describe.Rendering(t.Context(), o.applied(), o.before)
 	old, now := fmt.Sprintf("%040d", 1), fmt.Sprintf("%040d", 2)
 	for _, want := range []string{
 		"0 added, 0 removed, 3 changed on 2 cluster types",
@@ -104,15 +104,15 @@ func TestDescribe(t *testing.T) {
 	values.Review.Detail = wish.Values
 	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
 		"`store \"vault\", key \"canary-2\", property \"canary\"`"
-	if text := delivery.Describe(t.Context(), values.applied(), o.before); !strings.Contains(text, reference) {
+	if text := describe.Rendering(t.Context(), values.applied(), o.before); !strings.Contains(text, reference) {
 		t.Errorf("the description does not contain %q:\n%s", reference, text)
 	}
 	moved := o.copied()
 	moved.Environment, moved.Destination.Path = "stage", "clusters"
 	const left = "Renders environment `stage` to branch `dev`, path `clusters`.\n" +
 		"It replaces environment `dev`.\nIt moves from branch `dev`.\n"
-	if text := delivery.Describe(t.Context(), moved.applied(), o.before); !strings.Contains(text, left) ||
-		strings.Contains(delivery.Describe(t.Context(), o.applied(), o.before), "It ") {
+	if text := describe.Rendering(t.Context(), moved.applied(), o.before); !strings.Contains(text, left) ||
+		strings.Contains(describe.Rendering(t.Context(), o.applied(), o.before), "It ") {
 		t.Errorf("description of a move to another environment:\n%s", text)
 	}
 	for range 10 {
@@ -122,7 +122,7 @@ func TestDescribe(t *testing.T) {
 		)
 		slices.Reverse(o.Origins)
 		slices.Reverse(o.Fleet.Registrations)
-		if diff := cmp.Diff(text, delivery.Describe(t.Context(), o.applied(), o.before)); diff != "" {
+		if diff := cmp.Diff(text, describe.Rendering(t.Context(), o.applied(), o.before)); diff != "" {
 			t.Fatalf("description of another order (-before +after):\n%s", diff)
 		}
 	}
@@ -130,7 +130,7 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(text, delivery.Describe(t.Context(), o.applied(), result.Before)); diff != "" {
+	if diff := cmp.Diff(text, describe.Rendering(t.Context(), o.applied(), result.Before)); diff != "" {
 		t.Errorf("description after the delivery (-before +after):\n%s", diff)
 	}
 }
@@ -203,7 +203,7 @@ func TestDescribeUnknownInputs(t *testing.T) {
 		"state of an older version with renewed inputs": {o.WithInputs(older), "", true},
 		"state of this version":                         {s, "", true},
 	} {
-		text := delivery.Describe(t.Context(), b.described("2", 2, nil).applied(), test.before)
+		text := describe.Rendering(t.Context(), b.described("2", 2, nil).applied(), test.before)
 		if said := strings.Contains(text, "Not compared"); said != (test.says != "") || !strings.Contains(text, test.says) {
 			t.Errorf("%s: the description is\n%s", name, text)
 		}
@@ -225,7 +225,7 @@ func TestDescribeUnknownInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := delivery.Describe(t.Context(), gone.applied(),
+	if text := describe.Rendering(t.Context(), gone.applied(),
 		result.Before,
 	); !strings.Contains(text, "No deployment target changes.") ||
 		!strings.Contains(text, configuration) {
@@ -254,23 +254,23 @@ func TestDescribeLimit(t *testing.T) {
 	before := delivery.Computed(b.request("2", map[string][]string{"type-0": nil}, nil).applied())
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
-		want := describe.DefaultMaxLength
+		want := wish.DefaultMaxLength
 		if limit > 0 {
 			want = min(want, limit)
 		}
-		if text := delivery.Describe(t.Context(), o.applied(), before); len([]rune(text)) > want || len(text) < 400 ||
+		if text := describe.Rendering(t.Context(), o.applied(), before); len([]rune(text)) > want || len(text) < 400 ||
 			!strings.Contains(text, "10000 added") {
 			t.Errorf("with the limit %d, the description has %d characters:\n%.1000s", limit, len([]rune(text)), text)
 		}
 	}
-	if text := delivery.DescribeRemoval(
+	if text := describe.Removal(
 		o.Destination,
 		o.Environment,
 		inventory.Of(o.Tree),
 		nil,
 		o.Review,
 	); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") ||
-		len([]rune(text)) > describe.DefaultMaxLength {
+		len([]rune(text)) > wish.DefaultMaxLength {
 		t.Errorf("the removal is described as\n%.1000s", text)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -18,7 +17,7 @@ import (
 
 // clusterTypeChange is the change of a cluster type's folder.
 type clusterTypeChange struct {
-	clusterType describe.ClusterType
+	clusterType inventory.ClusterType
 	differences map[string]int // the number of compared targets with each, such as "renames a.yaml → b.yaml"
 	files       []string       // removed files directly in the folder
 	notCompared int            // the number of changed targets that were not compared
@@ -122,8 +121,8 @@ func (c *clusterTypeChange) lines() []string {
 	ct := c.clusterType
 	head := fmt.Sprintf("%s: %d added, %d removed, %d changed",
 		ct.Name, len(ct.Added), len(ct.Removed), len(ct.Changed))
-	head += map[describe.Kind]string{
-		describe.Added: " (a new folder)", describe.Removed: " (the folder is removed)",
+	head += map[inventory.Kind]string{
+		inventory.Added: " (a new folder)", inventory.Removed: " (the folder is removed)",
 	}[ct.Kind]
 	lines := []string{head}
 	add := func(what string, names []string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -119,9 +120,9 @@ func (r *pullRequests) change(t *pullrequest.Topic, applied *next.Next, p *propo
 		return r.closeRemoval(ctx, r.wish.Destination, r.wish.Environment)
 	}
 	c.Text = func(ctx context.Context) pullrequest.Text {
-		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, delivery.ReachedOwners(p.planned.Next, p.planned.Before))
+		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, describe.ReachedOwners(p.planned.Next, p.planned.Before))
 		return pullrequest.Text{
-			Message: p.planned.CommitMessage(), Body: delivery.Describe(ctx, p.planned.Next, p.planned.Before),
+			Message: p.planned.CommitMessage(), Body: describe.Rendering(ctx, p.planned.Next, p.planned.Before),
 			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
 		}
 	}

@@ -26,7 +26,7 @@ type Result struct {
 	Commit  string      // the commit on the branch that contains the tree
 	Pushed  bool        // false if the branch already contained the tree
 	Applied *next.Next  // the tree of the apply, once the branch was read that it depends on
-	Before  *past.State // the state before the change, for [delivery.Describe]
+	Before  *past.State // the state before the change, for [describe.Rendering]
 	// FoundRecord is the hash of the record on the branch before the change, or "".
 	FoundRecord string
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that

@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -148,7 +149,7 @@ func (r *pullRequests) Remove(ctx context.Context, s *past.State, message string
 	c.Text = func(context.Context) pullrequest.Text {
 		reached := r.wish.Owners.Reached(existing.ChangesTo(nil), s.Inputs.Workspace)
 		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, reached)
-		body := delivery.DescribeRemoval(
+		body := describe.Removal(
 			s.Destination, s.Environment, existing, reached, wish.Review{Max: t.Host().MaxBody})
 		return pullrequest.Text{Message: message, Body: body, Reviewers: reviewers}
 	}

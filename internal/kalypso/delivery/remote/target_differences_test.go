@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
 // TestDifferences specifies the text for each difference between the files of a target.
@@ -66,14 +66,14 @@ func TestEffectLines(t *testing.T) {
 	}
 	changes := []clusterTypeChange{
 		{
-			clusterType: describe.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)},
+			clusterType: inventory.ClusterType{Name: "large", Added: names(1), Removed: names(2), Changed: names(9)},
 			files:       []string{"notes.txt"},
 			differences: map[string]int{"renames a → b": 8, "namespace a → b": 1},
 			notCompared: 1,
 		},
-		{clusterType: describe.ClusterType{Name: "new", Kind: describe.Added}, differences: map[string]int{}},
-		{clusterType: describe.ClusterType{Name: "old", Kind: describe.Removed, Removed: names(6)}},
-		{clusterType: describe.ClusterType{Name: "small"}},
+		{clusterType: inventory.ClusterType{Name: "new", Kind: inventory.Added}, differences: map[string]int{}},
+		{clusterType: inventory.ClusterType{Name: "old", Kind: inventory.Removed, Removed: names(6)}},
+		{clusterType: inventory.ClusterType{Name: "small"}},
 	}
 	for i := range maxDifferences {
 		changes[1].differences[fmt.Sprint("namespace ", i)] = 1

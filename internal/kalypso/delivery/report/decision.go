@@ -11,6 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -133,7 +134,7 @@ func restProblems(decision *delivery.Decision) (ps problem.Problems) {
 
 // tooManyReviewers warns that no owner is asked to review the change of a tree.
 func tooManyReviewers(t *next.Next, before *past.State) problem.Problems {
-	_, all := owners.Asked(t.Wish.PullRequest.Reviewers, delivery.ReachedOwners(t, before))
+	_, all := owners.Asked(t.Wish.PullRequest.Reviewers, describe.ReachedOwners(t, before))
 	if all == 0 {
 		return nil
 	}

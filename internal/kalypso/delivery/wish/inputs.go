@@ -3,8 +3,8 @@ package wish
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
@@ -94,7 +94,7 @@ func (a *Arguments) WithInputs(s *past.State) *past.State {
 	return s.WithInputs(a.Inputs)
 }
 
-func shownReference(_, text string) string { return describe.Truncate(text) }
+func shownReference(_, text string) string { return Truncate(text) }
 
 // Hidden replaces a secret in our texts.
 const Hidden = "(secret)"
@@ -104,5 +104,16 @@ func shownValue(key, value string) string {
 	if secretscan.Find(key, value) != "" {
 		return Hidden
 	}
-	return describe.Truncate(value)
+	return Truncate(value)
+}
+
+// maxValue limits the characters of a value that are shown.
+const maxValue = 80
+
+// Truncate shortens a value to the part that is shown. A truncated value stays unchanged.
+func Truncate(s string) string {
+	if runes := []rune(strings.TrimSuffix(s, "…")); len(runes) > maxValue {
+		return string(runes[:maxValue]) + "…"
+	}
+	return s
 }

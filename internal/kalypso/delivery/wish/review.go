@@ -3,18 +3,21 @@ package wish
 import (
 	"cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
+// DefaultMaxLength is the default limit of a description of a change, in characters. People read it, the state stores
+// it and every plan prints it.
+const DefaultMaxLength = 16384
+
 // Review configures how a change is described to reviewers.
 type Review struct {
 	Known  inventory.Known // Partial: Links are not known yet
-	Links  describe.Links
+	Links  githost.Links
 	Detail Detail
-	Max    int // in characters, as the host allows; 0: [describe.DefaultMaxLength], which is the maximum too
+	Max    int // in characters, as the host allows; 0: [DefaultMaxLength], which is the maximum too
 }
 
 // Detail says how much of a change the description shows. [unknown.Text] means that it is not known yet.
@@ -43,5 +46,5 @@ func NewReview(host githost.Host, repo string, detail Detail) Review {
 
 // MaxLength returns the maximum length of a description in characters.
 func (r Review) MaxLength() int {
-	return min(cmp.Or(r.Max, describe.DefaultMaxLength), describe.DefaultMaxLength)
+	return min(cmp.Or(r.Max, DefaultMaxLength), DefaultMaxLength)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -24,6 +24,12 @@ type Owner struct {
 	Workspace    string   // of the workload; "": each
 	ClusterTypes []string // empty: each
 	Reviewers    []string
+}
+
+// Reached is an owner of whom folders change.
+type Reached struct {
+	Owner
+	Folders []string // as cluster type/deployment target
 }
 
 // Owners lists the owners of folders.
@@ -129,8 +135,8 @@ func (o Owners) Check(f *fleet.Fleet) (ps problem.Problems) {
 // Reached returns the owners of whom a folder changes, in their order, with these folders. workspace returns the
 // workspace of a deployment target, or "".
 func (o Owners) Reached(
-	changes []describe.ClusterType, workspace func(target string) string,
-) (reached []describe.Owner) {
+	changes []inventory.ClusterType, workspace func(target string) string,
+) (reached []Reached) {
 	for _, owner := range o {
 		var folders []string
 		for _, ct := range changes {
@@ -146,9 +152,7 @@ func (o Owners) Reached(
 			}
 		}
 		if len(folders) > 0 {
-			reached = append(reached, describe.Owner{
-				Workspace: owner.Workspace, ClusterTypes: owner.ClusterTypes, Reviewers: owner.Reviewers, Folders: folders,
-			})
+			reached = append(reached, Reached{Owner: owner, Folders: folders})
 		}
 	}
 	return reached
@@ -164,7 +168,7 @@ func (o Owners) All(reviewers []string) []string {
 
 // Asked returns the reviewers of each change and those of the owners that a change reaches. If they are more than
 // [MaxReviewers], it returns the former alone, and tooMany has the number of all.
-func Asked(reviewers []string, reached []describe.Owner) (asked []string, tooMany int) {
+func Asked(reviewers []string, reached []Reached) (asked []string, tooMany int) {
 	asked = reviewers
 	for _, owner := range reached {
 		asked = with(asked, owner.Reviewers)

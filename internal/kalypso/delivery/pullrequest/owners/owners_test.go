@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -16,7 +16,7 @@ import (
 
 // TestReviewersOfChange: an owner is asked for a review if one of the owner's folders changes.
 func TestReviewersOfChange(t *testing.T) {
-	changes := []describe.ClusterType{
+	changes := []inventory.ClusterType{
 		{Name: "large", Added: []string{"b"}, Changed: []string{"a"}, Unchanged: []string{"c"}},
 		{Name: "small", Removed: []string{"a"}},
 		{Name: "same", Unchanged: []string{"a"}},

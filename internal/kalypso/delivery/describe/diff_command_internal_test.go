@@ -1,4 +1,4 @@
-package delivery
+package describe
 
 import (
 	"os"
@@ -9,8 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
@@ -26,10 +29,11 @@ func TestDiffCommand(t *testing.T) {
 		{strategy.PullRequest, "dev", "fleet", "large/a", "HEAD"},
 		{strategy.Push, "a;touch${IFS}ran", "b&touch$IFS'ran'", "large/`touch ran`", "a;touch${IFS}ran"},
 	} {
-		s := usualSituation()
-		s.desired.Strategy, s.desired.Destination.Branch, s.desired.Destination.Path = test.by, test.branch, test.path
-		s.state.Destination, s.state.Base = s.desired.Destination, base
-		command := diffCommand(next.New(s.desired.rendered(), nil, s.state), s.state)(test.folder)
+		at := destination.Destination{Repo: "https://git.example.com/gitops", Branch: test.branch, Path: test.path}
+		s := &past.State{}
+		s.Destination, s.Base = at, base
+		a := &wish.Arguments{Strategy: test.by, Destination: at}
+		command := diffCommand(&next.Next{Wish: a}, s)(test.folder)
 		folder := t.TempDir()
 		// A script instead of git prints each of its arguments on a line.
 		if err := programs.Write(filepath.Join(folder, "git"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"); err != nil {
@@ -41,7 +45,7 @@ func TestDiffCommand(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v\n%s", command, err, out)
 		}
-		want := []string{"diff", base[:12], test.head, "--", s.desired.Destination.Join(test.folder)}
+		want := []string{"diff", base[:12], test.head, "--", at.Join(test.folder)}
 		if diff := cmp.Diff(want, strings.Split(strings.TrimSpace(string(out)), "\n")); diff != "" {
 			t.Errorf("%s: arguments of git (-want +got):\n%s", command, diff)
 		}

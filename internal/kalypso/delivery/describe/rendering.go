@@ -1,4 +1,4 @@
-package delivery
+package describe
 
 import (
 	"cmp"
@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -23,15 +23,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// Describe describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
+// Rendering describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
 // the marker that names the rendering. before is the delivered tree, or the one that was found; see [remote.Result].
 // The text depends on t and before alone, unless ctx is done: then it lacks the lines that change.
-func Describe(ctx context.Context, t *next.Next, before *past.State) string {
+func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 	at := t.Wish.Destination
 	if t.Wish.Strategy == strategy.None { // no branch gets the tree
 		at = destination.Destination{}
 	}
-	c := describe.RenderingChange{
+	c := RenderingChange{
 		Environment: t.Wish.Environment,
 		At:          at,
 		Policies:    t.Rendered.Policies,
@@ -42,7 +42,7 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	}
 	found := before.Found()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
-	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, describe.MaxNodes)...)
+	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, MaxNodes)...)
 	c.Owners = ReachedOwners(t, before)
 	if k := t.Failing; k != nil {
 		c.Kept, c.LeftOut = next.Lines(k.Kept), next.Lines(k.LeftOut)
@@ -56,7 +56,7 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	was, is := cmp.Or(before.Inputs, &past.Inputs{}), t.Wish.Inputs()
 	known := before.Inputs != nil || len(found) == 0 // the branch contained nothing before
 	if known {
-		c.Sources = describe.SourceChanges(was.AllOrigins(), is.AllOrigins())
+		c.Sources = SourceChanges(was.AllOrigins(), is.AllOrigins())
 		nameRegistrations(t.Wish.Fleet.Registrations, c.Sources)
 	}
 	if was.Configs != nil {
@@ -76,7 +76,7 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 		c.Lines = changedLines(ctx, t, before, c.ClusterTypes)
 	}
 	if promoted := t.Record.PromotedCommit; before.PromotedCommit != promoted {
-		c.Promoted = describe.PromotionChange{
+		c.Promoted = PromotionChange{
 			Repo: repoOf(before.PromotedCommit, promoted, was.AllOrigins(), is.AllOrigins()),
 			From: before.PromotedCommit, To: promoted,
 			Explanation: t.RecordOn(&before.LastRead).Promotion.Summary,
@@ -85,11 +85,11 @@ func Describe(ctx context.Context, t *next.Next, before *past.State) string {
 	if t.Step != nil && len(t.Step.Restored) > 0 {
 		c.RolledBack = t.Step.RolledBack
 	}
-	return describe.Markdown(c)
+	return Markdown(c)
 }
 
 // nameRegistrations adds the registrations that read the repos of moves.
-func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []describe.SourceChange) {
+func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []SourceChange) {
 	repos := lists.Map(registrations, func(r *fleet.WorkloadRegistration) string { return giturl.Key(r.Repo) })
 	for i := range moves {
 		repo := giturl.Key(moves[i].Repo)
@@ -103,12 +103,12 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []desc
 	}
 }
 
-// DescribeRemoval describes the removal of an environment's folders from a destination, as [Describe] does
+// Removal describes the removal of an environment's folders from a destination, as [Rendering] does
 // for a change.
-func DescribeRemoval(
-	at destination.Destination, environment string, existing inventory.Folders, reached []describe.Owner, r wish.Review,
+func Removal(
+	at destination.Destination, environment string, existing inventory.Folders, reached []owners.Reached, r wish.Review,
 ) string {
-	c := describe.RenderingChange{
+	c := RenderingChange{
 		Environment: environment,
 		At:          at,
 		Removal:     true,
@@ -118,31 +118,31 @@ func DescribeRemoval(
 	}
 	c.Before = existing.ShownHash()
 	c.ClusterTypes, c.Owners = existing.ChangesTo(nil), reached
-	return describe.Markdown(c)
+	return Markdown(c)
 }
 
 // configChanges compares the configs, or the references to secrets. values shows their values too.
-func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed []describe.ConfigChange) {
+func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed []ConfigChange) {
 	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		c := describe.ConfigChange{
-			Name: name, Kind: describe.KindOf(before, after), LabelsChanged: before && after && old.Labels != now.Labels,
+		c := ConfigChange{
+			Name: name, Kind: inventory.KindOf(before, after), LabelsChanged: before && after && old.Labels != now.Labels,
 			Keys: keyChanges(old.Keys, now.Keys, values),
 		}
-		if c.Kind != describe.Changed || len(c.Keys) > 0 || c.LabelsChanged {
+		if c.Kind != inventory.Changed || len(c.Keys) > 0 || c.LabelsChanged {
 			changed = append(changed, c)
 		}
 	}
 	return changed
 }
 
-func keyChanges(was, is map[string]past.KeyInput, values bool) (changed []describe.ConfigKey) {
+func keyChanges(was, is map[string]past.KeyInput, values bool) (changed []ConfigKey) {
 	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
-		k := describe.ConfigKey{Name: name, Kind: describe.KindOf(before, after)}
-		if k.Kind == describe.Changed && old.Value == now.Value {
+		k := ConfigKey{Name: name, Kind: inventory.KindOf(before, after)}
+		if k.Kind == inventory.Changed && old.Value == now.Value {
 			continue
 		}
 		if values {
@@ -154,7 +154,7 @@ func keyChanges(was, is map[string]past.KeyInput, values bool) (changed []descri
 }
 
 // changedOf returns the objects that changed.
-func changedOf[T fleet.Object](objects []T, changed []describe.ConfigChange) (found []T) {
+func changedOf[T fleet.Object](objects []T, changed []ConfigChange) (found []T) {
 	names := make(map[string]bool, len(changed))
 	for _, c := range changed {
 		names[c.Name] = true
@@ -170,7 +170,7 @@ func changedOf[T fleet.Object](objects []T, changed []describe.ConfigChange) (fo
 // reach finds the assignments to which the changed objects apply. f contains them, and of returns their values of an
 // assignment.
 func reach(
-	r *next.Rendered, changed []describe.ConfigChange, f *fleet.Fleet,
+	r *next.Rendered, changed []ConfigChange, f *fleet.Fleet,
 	of func(configure.AssignmentConfig) *configure.Values,
 ) {
 	if len(f.Configs)+len(f.Secrets) == 0 {
@@ -218,8 +218,8 @@ func repoOf(from, to string, was, is []origin.Origin) string {
 	return slices.Collect(maps.Keys(repos))[0]
 }
 
-// ReachedOwners returns the owners of whom the apply changes a folder. before is as in [Describe].
-func ReachedOwners(t *next.Next, before *past.State) []describe.Owner {
+// ReachedOwners returns the owners of whom the apply changes a folder. before is as in [Rendering].
+func ReachedOwners(t *next.Next, before *past.State) []owners.Reached {
 	if t.Wish.Strategy != strategy.PullRequest || len(t.Wish.Owners) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package delivery_test
+package describe_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
@@ -137,7 +138,7 @@ func TestDescribeLines(t *testing.T) {
 		before := storedState(t, first)
 		second := renderLines(t, linesFleet(random), before)
 		second.Wish.Review.Max = 1 << 20
-		text := delivery.Describe(t.Context(), second, before)
+		text := describe.Rendering(t.Context(), second, before)
 		if strings.Contains(text, "more change") || strings.Contains(text, "not known here") {
 			t.Fatalf("seed %d: not all is shown:\n%s", seed, text)
 		}
@@ -262,7 +263,7 @@ func TestDescribeLinesSecrets(t *testing.T) {
 			edit(f)
 		}
 		now := renderLines(t, f, s)
-		text := delivery.Describe(t.Context(), now, s)
+		text := describe.Rendering(t.Context(), now, s)
 		kept := string(s.Inputs.StoredFleet) + string(delivery.Computed(now).Inputs.StoredFleet)
 		for _, secret := range []string{token("aB3"), token("cD4"), "MIIEvQ", "hunter2"} {
 			if strings.Contains(text, secret) {
@@ -317,7 +318,7 @@ func TestDescribeLinesLimit(t *testing.T) {
 		1000: {0, 101, 100}, 4000: {10, 91, 91}, 16384: {74, 27, 27},
 	} {
 		now.Wish.Review.Max = limit
-		text := delivery.Describe(t.Context(), now, s)
+		text := describe.Rendering(t.Context(), now, s)
 		groups := strings.Split(text, "\n#### ")[1:]
 		more := fmt.Sprintf("… and %d more changes in %d folders.\n", want.more, want.folders)
 		if len(text) > limit || len(groups) != want.groups || !strings.Contains(text, more) {
@@ -338,13 +339,13 @@ func TestDescribeLinesUnknownFiles(t *testing.T) {
 	s.LastRead.Folders["large"].Targets[0].Hash[0]++
 	const changed = "`platform-config.yaml` in 1 folder\n"
 	const one = "The files before this change are not known here for 1 folder, such as `large/app-000-test`.\n"
-	if text := delivery.Describe(t.Context(), now, s); !strings.Contains(text, one) || !strings.Contains(text, changed) {
+	if text := describe.Rendering(t.Context(), now, s); !strings.Contains(text, one) || !strings.Contains(text, changed) {
 		t.Errorf("description of a folder that people changed:\n%s", text)
 	}
 	s.Inputs.StoredFleet = nil
 	const all = "not known here for 2 folders, such as `large/app-000-test`.\n"
 	const added = "`platform-config.yaml` (new) in 1 folder\n"
-	if text := delivery.Describe(t.Context(), now, s); !strings.Contains(text, all) || !strings.Contains(text, added) ||
+	if text := describe.Rendering(t.Context(), now, s); !strings.Contains(text, all) || !strings.Contains(text, added) ||
 		strings.Contains(text, changed) {
 		t.Errorf("description without the fleet:\n%s", text)
 	}

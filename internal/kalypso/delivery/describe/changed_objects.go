@@ -1,10 +1,10 @@
-package delivery
+package describe
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
@@ -17,9 +17,9 @@ import (
 // maxChangedKeys limits the keys in a line that names a changed object.
 const maxChangedKeys = 5
 
-// changedObjects names the objects of a fleet that changed, in at most ten lines, such as
+// ChangedObjects names the objects of a fleet that changed, in at most ten lines, such as
 // "config region-eastus: DATABASE_URL" and "template flux (new)". It names none if it is not known what was before.
-func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
+func ChangedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 	if before == nil || before.Inputs == nil || before.Inputs.Configs == nil {
 		return nil
 	}
@@ -28,7 +28,7 @@ func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 	if was.Objects != nil {
 		for _, name := range slices.Sorted(sets.Keys(was.Objects, is.Objects)) {
 			if before, after := was.Objects[name], is.Objects[name]; before != after {
-				lines = append(lines, name+describe.KindOf(before != "", after != "").Note())
+				lines = append(lines, name+inventory.KindOf(before != "", after != "").Note())
 			}
 		}
 	}
@@ -40,8 +40,8 @@ func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 
 // changedConfigs names the changed configs, or changed references to secrets, with the keys.
 func changedConfigs(what string, was, is map[string]past.ConfigInputs) []string {
-	lines := lists.Map(configChanges(was, is, false), func(c describe.ConfigChange) string {
-		if c.Kind != describe.Changed {
+	lines := lists.Map(configChanges(was, is, false), func(c ConfigChange) string {
+		if c.Kind != inventory.Changed {
 			return what + " " + c.Name + c.Kind.Note()
 		}
 		return what + " " + c.Name + ": " + changedKeys(c)
@@ -51,8 +51,8 @@ func changedConfigs(what string, was, is map[string]past.ConfigInputs) []string 
 }
 
 // changedKeys names the changed keys of a config.
-func changedKeys(c describe.ConfigChange) string {
-	keys := lists.Map(c.Keys, func(k describe.ConfigKey) string { return k.Name })
+func changedKeys(c ConfigChange) string {
+	keys := lists.Map(c.Keys, func(k ConfigKey) string { return k.Name })
 	slices.Sort(keys)
 	if c.LabelsChanged {
 		keys = append([]string{"labels"}, keys...)

@@ -1,4 +1,4 @@
-package delivery
+package describe
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -30,8 +29,8 @@ import (
 // changedLines returns the lines of the rendered files that change, or nil if ctx is done. changed are the changed
 // cluster types.
 func changedLines(
-	ctx context.Context, t *next.Next, before *past.State, changed []describe.ClusterType,
-) *describe.Lines {
+	ctx context.Context, t *next.Next, before *past.State, changed []inventory.ClusterType,
+) *Lines {
 	var folders []comparison.Folder
 	for _, ct := range changed {
 		for _, name := range slices.Concat(ct.Added, ct.Removed, ct.Changed) {
@@ -44,7 +43,7 @@ func changedLines(
 	if ctx.Err() != nil { // the fleets are not whole
 		return nil
 	}
-	files := func(i int, b *describe.Buffers) (old, now describe.FolderFiles, known bool) {
+	files := func(i int, b *Buffers) (old, now FolderFiles, known bool) {
 		clusterType, target := folders[i].ClusterType, folders[i].Target
 		known = true
 		if hash := found.HashOf(clusterType, target); hash != nil {
@@ -55,20 +54,20 @@ func changedLines(
 		}
 		return old, now, known
 	}
-	return describe.NewLines(ctx, folders, files, diffCommand(t, before))
+	return NewLines(ctx, folders, files, diffCommand(t, before))
 }
 
 // folderFiles returns the files of the folder of a deployment target with a hash, or false if they are not known.
 // The files are in b.
 type folderFiles func(
 	clusterType, target string, hash []byte, b *render.Buffer,
-) (files describe.FolderFiles, known bool)
+) (files FolderFiles, known bool)
 
 // filesBefore returns the files of the folders that were found.
 func filesBefore(ctx context.Context, t *next.Next, before *past.State, found inventory.Folders) folderFiles {
 	f := before.Inputs.Fleet()
 	if f == nil {
-		return func(string, string, []byte, *render.Buffer) (files describe.FolderFiles, known bool) {
+		return func(string, string, []byte, *render.Buffer) (files FolderFiles, known bool) {
 			return files, false
 		}
 	}
@@ -79,7 +78,7 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 		whole = engine.Prepare(ctx, now, prior)
 	}
 	trusted := !before.Drifted() && !before.Rollout.UnderWay()
-	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
+	return func(clusterType, target string, hash []byte, b *render.Buffer) (files FolderFiles, known bool) {
 		rendered, namespace := whole.RenderTarget(clusterType, target, b)
 		is := tree.FilesHash(rendered)
 		known = bytes.HasPrefix(is[:], hash)
@@ -89,7 +88,7 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 		hidden := slices.ContainsFunc(rendered, func(f render.File) bool {
 			return bytes.Contains(f.Content, []byte(wish.Hidden))
 		})
-		return describe.FolderFiles{Namespace: namespace, Files: rendered}, known || trusted && hidden
+		return FolderFiles{Namespace: namespace, Files: rendered}, known || trusted && hidden
 	}
 }
 
@@ -130,12 +129,12 @@ func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFil
 	if f != t.Wish.Fleet {
 		shown = engine.Prepare(ctx, f, priorPlacement(f, r.Decisions, r.Folders))
 	}
-	return func(clusterType, target string, hash []byte, b *render.Buffer) (files describe.FolderFiles, known bool) {
+	return func(clusterType, target string, hash []byte, b *render.Buffer) (files FolderFiles, known bool) {
 		if !bytes.Equal(r.Folders.HashOf(clusterType, target), hash) {
 			return files, false
 		}
 		rendered, namespace := shown.RenderTarget(clusterType, target, b)
-		return describe.FolderFiles{Namespace: namespace, Files: rendered},
+		return FolderFiles{Namespace: namespace, Files: rendered},
 			!slices.ContainsFunc(rendered, func(f render.File) bool { return f.Unknown })
 	}
 }
