@@ -8,11 +8,12 @@ import (
 
 // Parts of the errors of the limits.
 const (
-	steps  = "takes more than 1000000 steps"
-	work   = "each 64 bytes that functions read or return"
-	size   = "limits.file_size"
-	nested = "nested more than 100 levels deep"
-	passes = "after 8 more passes"
+	tooSlow = "takes more than 500ms for one file"
+	tooMuch = "return more than 64Mi in all"
+	tooLong = "it would take too long"
+	size    = "limits.file_size"
+	nested  = "nested more than 100 levels deep"
+	passes  = "after 8 more passes"
 )
 
 // self makes a map that contains itself. shared makes a list of 40 levels, each of which contains the next level twice.
@@ -45,7 +46,7 @@ func renders(want string, templates map[string]string) (cases []hostileCase) {
 // hostileTemplates returns cases of templates that loop, call each other, print too much, or read data that they must
 // not read, such as environment variables.
 func hostileTemplates() (all []hostileCase) {
-	all = append(all, fails(steps, map[string]string{
+	all = append(all, fails(tooSlow, map[string]string{
 		"a range of all numbers": `{{ range 9000000000000000000 }}{{ end }}`,
 		"ranges in ranges":       `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
 		"lists in lists":         `{{ range until 10000 }}{{ range until 10000 }}{{ end }}{{ end }}`,
@@ -62,14 +63,14 @@ func hostileTemplates() (all []hostileCase) {
 		) + `{{ end }}{{ end }}`,
 		"a loop that breaks soon": `{{ range 1000000 }}{{ range 9 }}{{ break }}{{ end }}{{ end }}`,
 	})...)
-	all = append(all, fails(work, map[string]string{
+	all = append(all, fails(tooSlow, map[string]string{
 		"long texts compared":    long + `{{ range 900000 }}{{ if eq $l $m }}{{ end }}{{ end }}`,
 		"long texts in order":    long + `{{ range 900000 }}{{ if lt $l $m }}{{ end }}{{ end }}`,
 		"long texts looked up":   long + `{{ range 900000 }}{{ if index $.Labels $l }}{{ end }}{{ end }}`,
 		"long texts passed on":   long + `{{ range 900000 }}{{ if $l | eq $m }}{{ end }}{{ end }}`,
 		"long texts in brackets": long + `{{ range 900000 }}{{ if (eq ($l) ($m)) }}{{ end }}{{ end }}`,
 	})...)
-	all = append(all, fails(steps, map[string]string{
+	all = append(all, fails("exceeded maximum template depth", map[string]string{
 		"a template that calls itself": `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
 		"templates that call each other": `{{ define "a" }}{{ template "b" . }}{{ end }}{{ define "b" }}{{ template "a" . ` +
 			`}}{{ end }}{{ template "a" . }}`,

@@ -36,7 +36,7 @@ const secret = "of-the-platform"
 // hostileCase is an input that would take too much time or memory without a limit.
 type hostileCase struct {
 	name string
-	run  func(ctx context.Context) (string, error)
+	run  runFunc
 	// want must be in the error, or in the text if renders is set. If want is empty and renders is not set, any error is
 	// right.
 	want    string
@@ -50,6 +50,9 @@ var ownProcess = []string{
 	"a template that calls itself", "nested brackets", "deep lists", "deep maps", "a deeper schema", "deep lists in YAML",
 	"deep maps in YAML", "deep blocks in YAML",
 }
+
+// runFunc runs a case with limits, and returns a text.
+type runFunc func(ctx context.Context, limits fleet.Limits) (string, error)
 
 // hostileResult is the result of a case.
 type hostileResult struct {
@@ -160,7 +163,11 @@ func (c hostileCase) measure() (result hostileResult) {
 			}
 		}
 	}()
-	text, err := c.run(context.Background())
+	limits := fleet.Limits{FileTime: time.Minute} // on a busy machine
+	if c.want == tooSlow {
+		limits.FileTime = 500 * time.Millisecond
+	}
+	text, err := c.run(context.Background(), limits)
 	close(ended)
 	result = hostileResult{Took: processor.Time() - start, Memory: ownMemory() - memory}
 	result.Text = text[:min(len(text), 10_000)]
@@ -180,13 +187,13 @@ func ownMemory() int64 {
 
 // ofFleet returns the run function of a case: it runs the engine on a fleet, and returns the reconciler file of the
 // fleet's only target.
-func ofFleet(build func() *fleet.Fleet) func(ctx context.Context) (string, error) {
-	return ofFleetWith(build, engine.Options{})
-}
+func ofFleet(build func() *fleet.Fleet) runFunc { return ofFleetWith(build, engine.Options{}) }
 
-func ofFleetWith(build func() *fleet.Fleet, o engine.Options) func(ctx context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		made, problems := engine.Run(ctx, build(), o)
+func ofFleetWith(build func() *fleet.Fleet, o engine.Options) runFunc {
+	return func(ctx context.Context, limits fleet.Limits) (string, error) {
+		f := build()
+		f.Limits = limits
+		made, problems := engine.Run(ctx, f, o)
 		if err := problems.Err(); err != nil {
 			return "", err
 		}
@@ -203,7 +210,7 @@ func ofFleetWith(build func() *fleet.Fleet, o engine.Options) func(ctx context.C
 }
 
 // ofTemplate returns the run function of a case with a template. The template gets the values and the secret.
-func ofTemplate(template string, values map[string]string) func(ctx context.Context) (string, error) {
+func ofTemplate(template string, values map[string]string) runFunc {
 	return ofFleet(func() *fleet.Fleet {
 		f := teamFleet(template, "", map[string]string{"path": "./x", "repo": "r"})
 		f.Configs[0].Data = map[string]string{"SECRET": secret}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -16,14 +17,21 @@ import (
 
 // Limits limits the size of a fleet, so that one team can't block the others. Zero means the default.
 type Limits struct {
-	Assignments        int   // in the environment
-	TargetsPerWorkload int   // deployment targets of one Workload in the environment
-	FileSize           int64 // bytes of a rendered file, and of any value in it
-	Manifests          int64 // bytes of all Kalypso YAML together
+	Assignments        int           // in the environment
+	TargetsPerWorkload int           // deployment targets of one Workload in the environment
+	FileSize           int64         // bytes of a rendered file, and of any value in it
+	Manifests          int64         // bytes of all Kalypso YAML together
+	FileTime           time.Duration // for rendering a file; not an argument
 }
 
 // DefaultLimits is far above the size of any real fleet.
-var DefaultLimits = Limits{Assignments: 250_000, TargetsPerWorkload: 2000, FileSize: 1 << 20, Manifests: 256 << 20}
+var DefaultLimits = Limits{
+	Assignments:        250_000,
+	TargetsPerWorkload: 2000,
+	FileSize:           1 << 20,
+	Manifests:          256 << 20,
+	FileTime:           10 * time.Second, // the files of real fleets take a few milliseconds
+}
 
 // ParseLimits parses configured limits. An empty text means the default. A limit that is not known yet is checked by
 // the apply.
@@ -64,6 +72,7 @@ func (l Limits) WithDefaults() Limits {
 		TargetsPerWorkload: cmp.Or(l.TargetsPerWorkload, DefaultLimits.TargetsPerWorkload),
 		FileSize:           cmp.Or(l.FileSize, DefaultLimits.FileSize),
 		Manifests:          cmp.Or(l.Manifests, DefaultLimits.Manifests),
+		FileTime:           cmp.Or(l.FileTime, DefaultLimits.FileTime),
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 )
 
 // check makes the checks of a site, see [valueChecks], and returns the value.
-func (b *budget) check(of string, v any) (any, error) { return b.checkOfKey(of, nil, v) }
+func (b *bounds) check(of string, v any) (any, error) { return b.checkOfKey(of, nil, v) }
 
-// checkOfKey is [budget.check] for the value of a key.
-func (b *budget) checkOfKey(of string, key, v any) (any, error) {
+// checkOfKey is [bounds.check] for the value of a key.
+func (b *bounds) checkOfKey(of string, key, v any) (any, error) {
 	c := checks(of[0])
 	switch {
 	case v != nil:
@@ -35,7 +35,7 @@ func (b *budget) checkOfKey(of string, key, v any) (any, error) {
 }
 
 // bound returns the value of with. It returns an error if the value is not empty and a function got a missing value.
-func (b *budget) bound(v any) (any, error) {
+func (b *bounds) bound(v any) (any, error) {
 	noted := b.noted
 	b.noted = nil
 	if isTrue, _ := template.IsTrue(v); isTrue {
@@ -87,7 +87,7 @@ func hasGoForm(v reflect.Value) bool {
 }
 
 // checkForm reports a value that a function writes in Go's form.
-func (b *budget) checkForm(of string, key any, v reflect.Value) {
+func (b *bounds) checkForm(of string, key any, v reflect.Value) {
 	if !hasGoForm(v) {
 		return
 	}
@@ -103,7 +103,7 @@ func (b *budget) checkForm(of string, key any, v reflect.Value) {
 	b.reportForm(of, key)
 }
 
-func (b *budget) reportForm(of string, key any) {
+func (b *bounds) reportForm(of string, key any) {
 	if b.forms != nil {
 		b.forms.add(b.template, decodeSite(of, keyText(key)))
 	}

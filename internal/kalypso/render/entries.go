@@ -78,30 +78,25 @@ type (
 	}
 )
 
-// renderedEntries are the results of a piece for each key, with their steps.
+// renderedEntries are the results of a piece for each key.
 type renderedEntries struct {
 	texts map[string]string
 	size  int // of all texts in bytes
-	steps int64
 }
 
 // entries returns the result of an entrywise piece, joined from the results for the keys of the values' base and for
-// the assignment's own keys. If that is not possible, it charges nothing and returns false, and the caller renders the
-// piece with all values.
+// the assignment's own keys. If that is not possible, it returns false, and the caller renders the piece with all
+// values.
 func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
-	before := w.executor.spent
 	base := w.entriesOfBase(p, s)
-	if base == nil || !w.executor.chargeCached(base.steps) {
+	if base == nil {
 		return "", false
 	}
 	own, order := w.eachEntry(p, s, s.data.ConfigData, slices.Values(s.own)), p.entrywise.order(s)
-	if own != nil && len(order) == len(s.data.ConfigData) {
-		text, ok = p.entrywise.join(base, own, order)
+	if own == nil || len(order) != len(s.data.ConfigData) {
+		return "", false
 	}
-	if !ok {
-		w.executor.spent = before
-	}
-	return text, ok
+	return p.entrywise.join(base, own, order)
 }
 
 // order returns the keys of an assignment's values in the order in which a piece prints them.
@@ -174,13 +169,8 @@ func (w *worker) entriesOfBase(p *piece, s *assignmentInput) *renderedEntries {
 	if found, ok := s.base.Cache.Load(key); ok {
 		return found.(*renderedEntries) //nolint:forcetypeassert // nothing else is stored
 	}
-	before := w.executor.spent
 	data := s.base.Merge().Data
 	rendered := w.eachEntry(p, s, data, maps.Keys(data))
-	if rendered != nil {
-		rendered.steps = w.executor.spent - before
-	}
-	w.executor.spent = before
 	s.base.Cache.Store(key, rendered)
 	return rendered
 }
@@ -208,6 +198,7 @@ func (w *worker) eachEntry(
 // entry renders a piece for values with one key.
 func (w *worker) entry(p *piece, data *Data) (string, error) {
 	e := p.entrywise
+	w.executor.returned = 0
 	printed, ok := w.executor.function(e.function).(func(any) (string, error))
 	if !ok {
 		return w.executor.execute(p, data, true)

@@ -52,7 +52,7 @@ var functions = func() template.FuncMap {
 		"until":     until,
 		"untilStep": untilStep,
 		"seq":       seq,
-		// These are Go's own functions. They are listed here so that calls of them are charged too.
+		// These are Go's own functions. They are listed here so that their results have bounds too.
 		"print":    fmt.Sprint,
 		"println":  fmt.Sprintln,
 		"html":     template.HTMLEscaper,
@@ -167,8 +167,8 @@ func untilStep(start, stop, step int) (numbers []int, err error) {
 		if n == stop {
 			break
 		}
-		if numbers = append(numbers, n); len(numbers) > maxSteps { // no loop can use more numbers
-			return nil, boundError("it would return more than %d numbers", maxSteps)
+		if numbers = append(numbers, n); len(numbers) > maxNumbers { // no loop can use more numbers
+			return nil, boundError("it would return more than %d numbers", maxNumbers)
 		}
 	}
 	return numbers, nil
@@ -193,8 +193,8 @@ func seq(params ...int) (string, error) {
 	}
 	var texts []string
 	for n := range steps(start, end, step) {
-		if texts = append(texts, strconv.Itoa(n)); len(texts) > maxSteps {
-			return "", boundError("it would return more than %d numbers", maxSteps)
+		if texts = append(texts, strconv.Itoa(n)); len(texts) > maxNumbers {
+			return "", boundError("it would return more than %d numbers", maxNumbers)
 		}
 	}
 	return strings.Join(texts, " "), nil

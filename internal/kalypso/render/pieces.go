@@ -4,12 +4,6 @@ import (
 	"sync"
 )
 
-// renderedPiece is the result of a piece and its steps.
-type renderedPiece struct {
-	text  string
-	steps int64
-}
-
 // piece appends the result of p. keep means that p will be rendered again, so it is worth caching.
 func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 	text := p.text
@@ -62,15 +56,11 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 		return w.executor.execute(p, &s.data, keep)
 	}
 	if found, ok := kept.Load(p); ok {
-		done := found.(renderedPiece) //nolint:forcetypeassert // nothing else is stored
-		if w.executor.chargeCached(done.steps) {
-			return done.text, nil
-		}
+		return found.(string), nil //nolint:forcetypeassert // nothing else is stored
 	}
-	before := w.executor.spent
 	text, err := w.executor.execute(p, &s.data, keep)
 	if err == nil {
-		kept.Store(p, renderedPiece{text, w.executor.spent - before})
+		kept.Store(p, text)
 	}
 	return text, err
 }

@@ -32,7 +32,7 @@ func TestRenderingByPieces(t *testing.T) {
 			}
 			continue
 		}
-		r := &Renderer{fileSize: fleet.DefaultLimits.FileSize}
+		r := &Renderer{limits: fleet.DefaultLimits}
 		subjects := subjectsOf()
 		for _, clusterType := range []string{"large", "small"} {
 			w := r.worker(t.Context(), &Buffer{})
@@ -43,7 +43,6 @@ func TestRenderingByPieces(t *testing.T) {
 				s.data.Namespace = "dev-" + clusterType + "-" + s.data.DeploymentTargetName
 				want, wantErr := renderWhole(text, s.data.clone())
 				w.buffer.Reset()
-				w.executor.spent = 0
 				err := w.manifest(m, s)
 				got := w.buffer.content.String()
 				switch {

@@ -58,7 +58,6 @@ func (w *worker) renderPlaceholders(p *parsed, s *assignmentInput) []*placeholde
 	plain.data.Labels, plain.data.Manifests = target.Labels, target.Manifests
 	plain.target, plain.ofTarget = target, &targetInput{} // its pieces are not cached
 	plain.real, plain.rendered = s, nil
-	w.executor.spent = 0
 	all := make([]*placeholderRendering, len(p.manifests))
 	for i, m := range p.manifests {
 		all[i] = &placeholderRendering{}

@@ -71,7 +71,7 @@ type File struct {
 // Renderer renders the assignments of a schedule.
 type Renderer struct {
 	environment  string
-	fileSize     int64 // the limit in bytes
+	limits       fleet.Limits
 	schedule     *schedule.Schedule
 	config       *configure.Configuration
 	requires     *requires.Index
@@ -80,6 +80,7 @@ type Renderer struct {
 	targets      map[*fleet.DeploymentTarget]*targetInput
 	executors    sync.Pool
 	forms        goForms
+	slow         sync.Map // *fleet.Template → Failure, of the templates that exceeded the time of a file
 }
 
 // clusterTypeInput is the input that the assignments of a cluster type share.
@@ -116,7 +117,7 @@ func New(
 	var problems problem.Problems
 	r := &Renderer{
 		environment:  f.Environment,
-		fileSize:     f.Limits.WithDefaults().FileSize,
+		limits:       f.Limits.WithDefaults(),
 		schedule:     s,
 		config:       config,
 		requires:     index,
@@ -178,11 +179,13 @@ func (r *Renderer) addTarget(t *fleet.DeploymentTarget) {
 
 // Placement renders the assignments [from, to) of placement i, in order. It is safe for concurrent use. Each result
 // has the failures of its assignment. A failed assignment has no files. The files are in b. It stops once ctx is done.
+// A file that takes too long fails, and so do all later files of the same template.
 func (r *Renderer) Placement(
 	ctx context.Context, i, from, to int, b *Buffer,
 ) iter.Seq2[*schedule.Assignment, AssignmentFiles] {
 	return func(yield func(*schedule.Assignment, AssignmentFiles) bool) {
 		w := r.worker(ctx, b)
+		w.first = true
 		defer r.executors.Put(w.executor)
 		p := r.schedule.Placements[i]
 		for n := from; n < to && ctx.Err() == nil; n++ {
@@ -193,7 +196,8 @@ func (r *Renderer) Placement(
 	}
 }
 
-// Assignment renders assignment n of placement i. It is safe for concurrent use. The files are in b.
+// Assignment renders assignment n of placement i again, however long that takes: a file that was rendered once must not
+// be missing because the machine is busy now. It is safe for concurrent use. The files are in b.
 func (r *Renderer) Assignment(ctx context.Context, i, n int, b *Buffer) AssignmentFiles {
 	w := r.worker(ctx, b)
 	defer r.executors.Put(w.executor)
@@ -207,10 +211,10 @@ func (r *Renderer) Warnings() problem.Problems { return r.forms.problems() }
 func (r *Renderer) worker(ctx context.Context, b *Buffer) *worker {
 	x, ok := r.executors.Get().(*executor)
 	if !ok {
-		x = newExecutor(r.fileSize)
+		x = newExecutor(r.limits)
 	}
 	x.ctx, x.forms = ctx, &r.forms
-	return &worker{r, x, b}
+	return &worker{renderer: r, executor: x, buffer: b}
 }
 
 // AssignmentFiles is the result of rendering an assignment.
@@ -232,6 +236,7 @@ type worker struct {
 	renderer *Renderer
 	executor *executor
 	buffer   *Buffer
+	first    bool // each file has a deadline
 }
 
 // assignmentInput is the input for rendering an assignment.
@@ -342,18 +347,21 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 		f.Unknown, f.MayBeAbsent = true, true
 		return f, nil
 	}
+	if failure, ok := w.renderer.slow.Load(p.template); ok && w.first {
+		return f, []Failure{failure.(Failure)} //nolint:forcetypeassert // nothing else is stored
+	}
 	separator := "---\n"
 	if p.template.Extension() == fleet.ContentShell {
 		separator = ""
 	}
-	w.buffer.start, w.executor.template = w.buffer.content.Len(), p.template
+	w.buffer.start = w.buffer.content.Len()
+	w.executor.start(p.template, w.first)
 	var failures []Failure
 	exists := !p.mayBeAbsent()
 	var placeholders []*placeholderRendering
 	if s.ofTarget.notPlain {
 		placeholders = w.renderPlaceholders(p.parsed, s)
 	}
-	w.executor.spent = 0
 	for i, m := range p.manifests {
 		start := w.buffer.content.Len()
 		if start > w.buffer.start {
@@ -363,15 +371,15 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 			w.buffer.content.WriteString(separator)
 		}
 		body := w.buffer.content.Len()
+		var placeholder *placeholderRendering
 		if placeholders != nil {
-			s.beforePass = placeholders[i].checkPass(s.target)
+			placeholder = placeholders[i]
 		}
-		err := w.manifest(m, s)
-		if placeholders != nil && err == nil {
-			err = placeholders[i].compare(s.target, string(w.buffer.since(body)), p.template.RendersObjects())
-		}
-		if err == nil {
-			err = checkUTF8(w.buffer.since(body))
+		err := w.checkedManifest(m, s, placeholder, p.template.RendersObjects())
+		if errors.Is(err, ErrTooSlow) {
+			failure := Failure{Template: p.template, Manifest: i, Err: err}
+			w.renderer.slow.LoadOrStore(p.template, failure)
+			return f, []Failure{failure}
 		}
 		switch {
 		case errors.Is(err, errUnknown):
@@ -392,6 +400,26 @@ func (w *worker) file(p part, s *assignmentInput) (File, []Failure) {
 		f.Content = slices.Clip(w.buffer.since(w.buffer.start))
 	}
 	return f, failures
+}
+
+// checkedManifest appends the result of m, and checks it. With placeholders, it also checks what the texts of the team
+// change.
+func (w *worker) checkedManifest(m *manifest, s *assignmentInput, with *placeholderRendering, isYAML bool) error {
+	body := w.buffer.content.Len()
+	if with != nil {
+		s.beforePass = with.checkPass(s.target)
+	}
+	err := w.manifest(m, s)
+	if with != nil && err == nil {
+		err = with.compare(s.target, string(w.buffer.since(body)), isYAML)
+	}
+	if err == nil {
+		err = checkUTF8(w.buffer.since(body))
+	}
+	if late := w.executor.late; late != nil && !errors.Is(err, ErrTooSlow) {
+		return late // a check of a value took too long, so the result does not count
+	}
+	return err
 }
 
 // manifest appends the result of m.
@@ -438,11 +466,16 @@ func inPass(pass int, err error) error {
 
 // Text renders all manifests of a template with the data, joined as in a file.
 func Text(ctx context.Context, t *fleet.Template, data Data) (string, error) {
+	return textWithin(ctx, fleet.DefaultLimits, t, data)
+}
+
+func textWithin(ctx context.Context, limits fleet.Limits, t *fleet.Template, data Data) (string, error) {
 	p, problems := parseTemplate(t)
 	if err := problems.Err(); err != nil {
 		return "", err
 	}
-	w := (&Renderer{fileSize: fleet.DefaultLimits.FileSize}).worker(ctx, &Buffer{})
+	w := (&Renderer{limits: limits}).worker(ctx, &Buffer{})
+	w.first = true
 	file, failures := w.file(part{p, fleet.TemplateReconciler, ""}, &assignmentInput{
 		data: data, values: &configure.Values{},
 		secrets: &configure.Values{}, ofTarget: &targetInput{}, ofType: &clusterTypeInput{},

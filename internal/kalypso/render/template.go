@@ -168,22 +168,24 @@ var errUnknown = errors.New("depends on a value that is not known yet")
 
 // executor renders manifests, one after another.
 type executor struct {
-	budget
-	functions template.FuncMap // with the budget, by name
+	bounds
+	functions template.FuncMap // with their bounds, by name
 	clones    map[*template.Template]*template.Template
 	values    map[string]*valueTemplate // the templates in values, by text
 	out       bytes.Buffer
 }
 
-func newExecutor(size int64) *executor {
-	x := &executor{budget: budget{size: size}, clones: map[*template.Template]*template.Template{},
+func newExecutor(limits fleet.Limits) *executor {
+	x := &executor{
+		bounds: bounds{size: limits.FileSize, fileTime: limits.FileTime},
+		clones: map[*template.Template]*template.Template{},
 		values: map[string]*valueTemplate{}}
 	x.functions = x.instruments()
 	return x
 }
 
-// charging returns the named functions, metered by the budget.
-func (x *executor) charging(names []string) template.FuncMap {
+// bounding returns the named functions with their bounds.
+func (x *executor) bounding(names []string) template.FuncMap {
 	all := x.instruments()
 	for _, name := range names {
 		all[name] = x.function(name)
@@ -191,18 +193,18 @@ func (x *executor) charging(names []string) template.FuncMap {
 	return all
 }
 
-// function returns the named function, metered by the budget. It returns nil for an empty name.
+// function returns the named function with its bounds. It returns nil for an empty name.
 func (x *executor) function(name string) any {
 	f, ok := x.functions[name]
 	if !ok && name != "" {
-		f = x.metered(name, functions[name])
+		f = x.bounded(name, functions[name])
 		x.functions[name] = f
 	}
 	return f
 }
 
 // execute renders one piece with the data. If the manifest will be executed again, it keeps a clone of it with the
-// metered functions.
+// bounded functions.
 func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	tmpl, ok := x.clones[p.root]
 	switch {
@@ -212,16 +214,16 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 		if tmpl, err = p.root.Clone(); err != nil {
 			return "", err
 		}
-		x.clones[p.root] = tmpl.Funcs(x.charging(p.functions))
+		x.clones[p.root] = tmpl.Funcs(x.bounding(p.functions))
 	default:
-		tmpl = p.root.Funcs(x.charging(p.functions))
+		tmpl = p.root.Funcs(x.bounding(p.functions))
 	}
 	// Pass a copy, since a template could print the address of a pointer.
 	dot := *d
 	if p.mutates {
 		dot = d.clone()
 	}
-	x.noted = nil
+	x.noted, x.returned = nil, 0
 	x.out.Reset()
 	if err := tmpl.ExecuteTemplate(&limitedWriter{&x.out, x}, p.name, dot); err != nil {
 		return "", executionError(err)

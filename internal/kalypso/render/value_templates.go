@@ -87,8 +87,6 @@ func (w *worker) renderedValues(p *piece, s *assignmentInput) (map[string]any, e
 
 // renderedValue returns a value rendered, or nil if these encodings leave its templates as they are.
 func (w *worker) renderedValue(key string, v any, encodes encodings, s *assignmentInput) (*renderedValue, error) {
-	spent := w.executor.spent
-	defer func() { w.executor.spent = spent }()
 	of := s
 	if s.real != nil {
 		of = s.real // a team's texts must not change which values are rendered
@@ -100,13 +98,11 @@ func (w *worker) renderedValue(key string, v any, encodes encodings, s *assignme
 	if !ok {
 		r = &renderedValue{}
 		of.rendered[key] = r
-		w.executor.spent = 0
 		r.value, r.err = w.renderTexts(v, of)
 		r.done = true
 	}
 	if missing := encodes &^ r.checked; r.done && missing != 0 {
 		r.checked |= missing
-		w.executor.spent = 0
 		r.needed |= w.encodingsThatChange(r, v, missing, of)
 	}
 	switch {
@@ -117,7 +113,6 @@ func (w *worker) renderedValue(key string, v any, encodes encodings, s *assignme
 	case r.err != nil:
 		return nil, fmt.Errorf("in the template in the value of %.100q: %w", key, r.err)
 	case s.real != nil:
-		w.executor.spent = 0
 		value, err := w.renderTexts(v, s)
 		return &renderedValue{value: value}, err
 	}

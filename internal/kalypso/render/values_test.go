@@ -187,7 +187,7 @@ func warnings(t *testing.T, text string, data Data) string {
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	r := &Renderer{fileSize: fleet.DefaultLimits.FileSize}
+	r := &Renderer{limits: fleet.DefaultLimits}
 	in := &assignmentInput{data: data, values: &configure.Values{}, secrets: &configure.Values{}, ofTarget: &targetInput{},
 		ofType: &clusterTypeInput{}}
 	r.worker(t.Context(), &Buffer{}).file(part{p, fleet.TemplateReconciler, ""}, in)

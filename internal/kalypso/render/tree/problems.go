@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,9 +64,12 @@ func problemsOf(failures []failure) (problems problem.Problems) {
 }
 
 // ofTeam reports whether the team's data can cause the failure. The team is not at fault if a schema of the platform
-// rejects values of the platform.
+// rejects values of the platform, or if the time of a file is over: no result may depend on the speed of the machine.
 func (f *failure) ofTeam() bool {
-	return f.Template != nil || f.Violation.Object.Kind() == fleet.KindWorkload
+	if f.Template != nil {
+		return !errors.Is(f.Err, render.ErrTooSlow)
+	}
+	return f.Violation.Object.Kind() == fleet.KindWorkload
 }
 
 func (f *failure) on() string {

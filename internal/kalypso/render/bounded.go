@@ -16,9 +16,8 @@ const shallow = " all any append chunk coalesce compact concat default dict dig 
 	"kindIs kindOf last list omit pick pluck prepend push rest reverse set slice ternary tuple typeIs typeIsLike typeOf " +
 	"unset values "
 
-// metered returns a template function that charges the budget for a step, and for the bytes of its arguments and its
-// result.
-func (b *budget) metered(name string, f any) any {
+// bounded returns a template function that checks the bounds of a call before it is made, and of its result.
+func (b *bounds) bounded(name string, f any) any {
 	if rest, must := strings.CutPrefix(name, "must"); must { // such as mustToJson, which is toJson with errors
 		name = strings.ToLower(rest[:1]) + rest[1:]
 	}
@@ -32,12 +31,12 @@ func (b *budget) metered(name string, f any) any {
 	out := []reflect.Type{typ.Out(0), reflect.TypeFor[error]()}
 	noError := reflect.Zero(out[1])
 	run := func(args []reflect.Value) (results []reflect.Value) {
-		err := b.chargeCall(name, deep, args)
+		err := b.checkCall(name, deep, args)
 		if err == nil {
 			if results = append(call(args), noError); !results[1].IsNil() {
 				return results[:2]
 			}
-			err = b.chargeResult(name, args, elem(results[0]))
+			err = b.checkResult(name, elem(results[0]))
 		}
 		if err != nil {
 			return []reflect.Value{reflect.Zero(out[0]), reflect.ValueOf(&err).Elem()}
@@ -47,26 +46,29 @@ func (b *budget) metered(name string, f any) any {
 	return reflect.MakeFunc(reflect.FuncOf(slices.Collect(typ.Ins()), out, typ.IsVariadic()), run).Interface()
 }
 
-// chargeCall charges for a call, before it is made. It returns an error if the result may be far too large.
-func (b *budget) chargeCall(name string, deep bool, args []reflect.Value) (err error) {
-	var read, walked int64
+// checkCall returns an error before a call that would take too long, or whose result may be far too large.
+func (b *bounds) checkCall(name string, deep bool, args []reflect.Value) error {
+	if err := b.tick(); err != nil {
+		return err
+	}
+	var read int64
 	for _, arg := range args {
 		n := firstLevel(elem(arg))
 		if deep && composite(arg) {
+			var err error
 			if n, err = b.measure(arg); err != nil {
 				return err
 			}
-			walked += 5 * n // converting numbers takes longer than reading text
 		}
 		read += n
 	}
-	more, err := extraWork(name, args, read)
-	if err == nil {
-		err = b.charge(1 + (read+walked+more)/bytesPerStep)
-	}
-	const growth = 64 // chargeResult checks the result itself
-	if n := mostResult(name, args, read); err == nil && n/growth > b.size {
+	const growth = 64 // checkResult checks the result itself
+	if n := mostResult(name, args, read); n/growth > b.size {
 		return b.fits("it may return up to", n)
+	}
+	n, err := work(name, args)
+	if err == nil && n/growth > b.size {
+		return boundError("it would take too long, since its arguments are too large")
 	}
 	return err
 }
@@ -108,52 +110,45 @@ func times(a, b int64) int64 {
 	return a * b
 }
 
-// chargeResult charges for the result of a function. If the function changed a map, chargeResult also checks that the
-// map does not contain itself.
-func (b *budget) chargeResult(name string, args []reflect.Value, result reflect.Value) error {
+// checkResult returns an error if the result of a function is too large, or if all results of the piece together are.
+// If the function changed a map, it also checks that the map does not contain itself.
+func (b *bounds) checkResult(name string, result reflect.Value) error {
+	if mutating[name] { // it returns its argument
+		_, err := b.measure(result)
+		return err
+	}
 	if result.Kind() == reflect.String {
 		if err := b.fits("it returns", int64(result.Len())); err != nil {
 			return err
 		}
 	}
-	written := firstLevel(result)
-	if mutating[name] && composite(elem(args[len(args)-1])) {
-		n, err := b.measure(result)
-		if err != nil {
-			return err
-		}
-		written = n / 8 // its texts are not read
+	b.returned += firstLevel(result)
+	if most := times(maxReturned, b.size); b.returned > most {
+		return boundError("the functions of the template return more than %s in all, %d times limits.file_size. Check its "+
+			"loops", fleet.FormatBytes(most), maxReturned)
 	}
-	return b.charge(written / bytesPerStep)
+	return nil
 }
 
-// extraWork returns the additional work of functions that take much longer than reading their arguments once. The unit
-// is the work of reading a byte.
-func extraWork(name string, args []reflect.Value, read int64) (int64, error) {
+// work returns the work of a call of a function that takes much longer than reading its arguments once. The unit is
+// about the work of reading a byte.
+func work(name string, args []reflect.Value) (int64, error) {
 	switch name {
 	case "regexFind", "regexFindAll", "regexMatch", "regexReplaceAll", "regexReplaceAllLiteral", "regexSplit":
-		const compile = 256 // an expression is compiled for each call
-		const perMatch = 32 // each byte may be a match, and each match becomes a text
 		size, err := pattern.Size(args[0].String())
 		if err != nil {
 			return 0, boundError("%v", err)
 		}
-		return times(size+length(args[0]), compile+length(args[1])) + perMatch*length(args[1]), nil
-	case "semver", "semverCompare":
-		return 64 * read, nil
+		return times(size+length(args[0]), length(args[1])), nil
 	case "uniq", "without": // compares each element with all other elements, or with each argument
 		return times(length(elem(args[0])), 8*length(elem(args[len(args)-1]))), nil
-	case "stringify": // writes a list or a map twice: as YAML, and then as a text in YAML
-		return 6 * read, nil
-	case "derivePassword": // a password hash, slow on purpose
-		return 16 << 20, nil
 	}
 	return 0, nil
 }
 
 // measure returns the approximate bytes of a value when written out. A part that occurs several times counts each time.
 // measure returns an error if the value exceeds limits.file_size or is nested too deep, since it may contain itself.
-func (b *budget) measure(v reflect.Value) (int64, error) {
+func (b *bounds) measure(v reflect.Value) (int64, error) {
 	left := b.size
 	if !written(v, 0, &left) {
 		return 0, boundError("the value exceeds limits.file_size (%s) when written out, or is nested more than %d levels "+
@@ -235,7 +230,7 @@ func firstLevel(v reflect.Value) int64 {
 	case reflect.Slice, reflect.Array:
 		return 16 * length(v)
 	case reflect.Map:
-		return 64 * length(v)
+		return 80 * length(v)
 	default:
 		return length(v)
 	}
