@@ -61,10 +61,63 @@ func (r Remote) checkTopic(ctx context.Context, d *Desired, s *State) error {
 	if err != nil {
 		return err
 	}
-	return t.Check(ctx, found, func(_ context.Context, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
-		edit.OwnBranch, err = t.OwnBranch.ReadSnapshot(ours)
-		return edit, err
-	})
+	own, err := t.OwnBranch.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return t.Check(found, pullrequest.Comparison{OwnBranch: own})
+}
+
+// fileChange is the change of the file that a pull request proposes. It implements [pullrequest.Change].
+type fileChange struct {
+	remote  Remote
+	topic   *pullrequest.Topic
+	desired *Desired
+	before  *State // of which the plan was made
+
+	found *githost.PullRequest // before the change, or nil
+
+	// The last comparison set these.
+	now    *State          // with the file on the target branch
+	commit *gitbranch.Edit // nil: the target branch contains the desired file
+}
+
+// Begin implements [pullrequest.Change].
+func (c *fileChange) Begin(_ context.Context, found *githost.PullRequest) (gitbranch.PushOptions, error) {
+	c.found = found
+	return gitbranch.PushOptions{}, nil
+}
+
+// Compare implements [pullrequest.Change].
+func (c *fileChange) Compare(
+	_ context.Context, target, ours *gitbranch.Snapshot,
+) (compared pullrequest.Comparison, err error) {
+	c.now, c.commit, err = c.desired.commit(target, c.before)
+	if err != nil || c.commit == nil {
+		compared.Discard = c.found != nil && c.found.State == githost.Open
+		return compared, err
+	}
+	compared.OwnBranch, err = c.topic.OwnBranch.ReadSnapshot(ours)
+	compared.Needed, compared.Contents = true, c.file()
+	compared.Existing = compared.OwnBranch.Unchanged && compared.OwnBranch.Contents == c.file()
+	return compared, err
+}
+
+// file returns the desired file.
+func (c *fileChange) file() string { return string(c.commit.Files[document.File]) }
+
+// Commit implements [pullrequest.Change].
+func (c *fileChange) Commit() *gitbranch.Edit { return c.commit }
+
+// Pushed implements [pullrequest.Change].
+func (c *fileChange) Pushed(context.Context) error { return nil }
+
+// Text implements [pullrequest.Change].
+func (c *fileChange) Text(context.Context) pullrequest.Text {
+	d := c.desired
+	return pullrequest.Text{
+		Message: d.message(), Body: c.remote.describe(d, c.now.Commit), Promoted: true, Reviewers: d.PullRequest.Reviewers,
+	}
 }
 
 func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, error) {
@@ -72,42 +125,22 @@ func (r Remote) propose(ctx context.Context, d *Desired, s *State) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	var now *State // with the file on the target branch
-	var file string
-	change := func(_ context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
-		var c pullrequest.ProposedChange
-		c.Edit = func(_ context.Context, target, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
-			var commit *gitbranch.Edit
-			if now, commit, err = d.commit(target, s); err != nil || commit == nil {
-				return pullrequest.Edit{Discard: found != nil && found.State == githost.Open}, err
-			}
-			file = string(commit.Files[document.File])
-			edit.OwnBranch, err = t.OwnBranch.ReadSnapshot(ours)
-			edit.Needed, edit.Existing, edit.Contents = true, edit.OwnBranch.Unchanged && edit.OwnBranch.Contents == file, file
-			edit.Commit = func() *gitbranch.Edit { return commit }
-			return edit, err
-		}
-		c.Text = func(context.Context) pullrequest.Text {
-			return pullrequest.Text{
-				Message: d.message(), Body: r.describe(d, now.Commit), Promoted: true, Reviewers: d.PullRequest.Reviewers,
-			}
-		}
-		return c, nil
-	}
-	run, err := t.Run(ctx, s.known(d.At), change)
+	change := &fileChange{remote: r, topic: t, desired: d, before: s}
+	outcome, err := t.Run(ctx, s.known(d.At), change)
+	now := change.now
 	switch {
 	case err != nil:
 		return nil, err
-	case run.PullRequest == nil: // the branch contains the file
+	case outcome.PullRequest == nil: // the branch contains the file
 		return &Result{State: now, Commit: now.Head}, nil
 	}
-	pr := run.PullRequest
+	pr := outcome.PullRequest
 	now.Proposal = &Proposal{
-		Number: pr.Number, State: pr.State, Head: run.Head, AutoMerge: d.PullRequest.AutoMerge,
-		Commit: d.Promotion.Commit, From: now.File, File: file, Settings: d.PullRequest,
+		Number: pr.Number, State: pr.State, Head: outcome.Head, AutoMerge: d.PullRequest.AutoMerge,
+		Commit: d.Promotion.Commit, From: now.File, File: change.file(), Settings: d.PullRequest,
 	}
 	if pr.State != githost.Closed { // otherwise no review was requested again
-		now.Proposal.RequestedReviewers = run.Requested
+		now.Proposal.RequestedReviewers = outcome.Requested
 	}
 	if pr.State != githost.Merged {
 		return &Result{State: now, PullRequest: pr}, nil

@@ -96,17 +96,24 @@ func (r Remote) push(ctx context.Context, d *Desired, s *State) (*Result, error)
 		return nil, err
 	}
 	var now *State
-	pushed, err := branch.Update(ctx, gitbranch.UpdateOptions{},
-		func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (commit *gitbranch.Edit, err error) {
-			if now, commit, err = d.commit(snapshot, s); commit != nil {
-				now.File = string(commit.Files[document.File])
-			}
-			return commit, err
-		})
-	if err != nil {
-		return nil, err
+	for attempt, err := range branch.Attempts(ctx, gitbranch.PushOptions{}) {
+		if err != nil {
+			return nil, err
+		}
+		var commit *gitbranch.Edit
+		now, commit, err = d.commit(attempt.Base, s)
+		if err != nil {
+			return nil, attempt.Failed(err)
+		}
+		pushed, err := attempt.Push(ctx, commit)
+		if err != nil {
+			continue
+		}
+		if commit != nil {
+			now.File = string(commit.Files[document.File])
+		}
+		now.Head = pushed.Commit.String()
 	}
-	now.Head = pushed.Commit.String()
 	now.setCommit()
 	return &Result{State: now, Commit: now.Head}, nil
 }

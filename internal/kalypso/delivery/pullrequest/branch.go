@@ -70,6 +70,11 @@ type Branch struct {
 	branch, target *gitbranch.Branch
 }
 
+// Snapshot opens our branch. The caller must close the snapshot.
+func (b *Branch) Snapshot(ctx context.Context) (*gitbranch.Snapshot, error) {
+	return b.branch.Snapshot(ctx)
+}
+
 // Read opens our branch and reads its head. Foreign commits may be below the head.
 func (b *Branch) Read(ctx context.Context) (OwnBranch, error) {
 	snapshot, err := b.branch.Snapshot(ctx)

@@ -3,12 +3,11 @@ package pullrequest
 import (
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
-// Edit is a change of the target branch, and the part of it on our branch, as both were read.
-type Edit struct {
+// Comparison compares the target branch and our branch, as both were read, with the change.
+type Comparison struct {
 	Needed    bool      // the target lacks the change
 	Existing  bool      // our branch contains the change
 	OwnBranch OwnBranch // our branch
@@ -18,9 +17,7 @@ type Edit struct {
 	Moved  error
 	// Discard says that our branch is deleted if the change is not needed.
 	Discard bool
-	// Commit returns the commit on top of the target, without the trailer. Contents is the part of the change on our
-	// branch after it.
-	Commit   func() *gitbranch.Edit
+	// Contents is the part of the change on our branch after a push.
 	Contents string
 }
 
@@ -50,7 +47,7 @@ type Situation struct {
 	Known       *Known               // nil: nothing
 	PullRequest *githost.PullRequest // from our branch: the open one, else the newest one, else nil
 	Head        string               // of the target branch
-	Edit        Edit
+	Comparison  Comparison
 }
 
 // Action is the kind of a step.
@@ -87,14 +84,14 @@ type ForeignError struct {
 func (e *ForeignError) Error() string { return fmt.Sprintf("At %s: %s", e.At, e.Reason) }
 
 // Plan decides on the steps of a run. Without steps, it does nothing. The error is the reason why a push must not
-// replace our branch: a *[ForeignError], or [Edit.Moved].
+// replace our branch: a *[ForeignError], or [Comparison.Moved].
 func Plan(s Situation) ([]Step, error) {
-	if !s.Edit.Needed {
+	if !s.Comparison.Needed {
 		return s.finish(), nil
 	}
 	var steps []Step
 	switch {
-	case !s.Edit.Existing:
+	case !s.Comparison.Existing:
 		if err := s.checkPush(); err != nil {
 			return nil, err
 		}
@@ -103,7 +100,7 @@ func Plan(s Situation) ([]Step, error) {
 		return []Step{{Action: Wait}}, nil
 	case s.stayClosed():
 		return nil, nil
-	case !s.Edit.OwnBranch.OnTopOf(s.Head):
+	case !s.Comparison.OwnBranch.OnTopOf(s.Head):
 		steps = []Step{{Action: Push}}
 	}
 	if s.PullRequest != nil && s.PullRequest.State == githost.Open {
@@ -125,7 +122,7 @@ func Plan(s Situation) ([]Step, error) {
 // stayClosed reports whether people closed the pull request of this change, and reopen is not set.
 func (s *Situation) stayClosed() bool {
 	pr := s.PullRequest
-	return !s.Settings.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Edit.OwnBranch.Head
+	return !s.Settings.Reopen && pr != nil && pr.State == githost.Closed && pr.HeadCommit == s.Comparison.OwnBranch.Head
 }
 
 // finish returns the steps after which nothing is proposed.
@@ -134,7 +131,7 @@ func (s *Situation) finish() (steps []Step) {
 	if pr != nil && pr.State == githost.Open {
 		steps = append(steps, Step{Action: Close, Number: pr.Number})
 	}
-	if !s.Edit.Discard {
+	if !s.Comparison.Discard {
 		return steps
 	}
 	if known == nil {
@@ -151,11 +148,11 @@ func (s *Situation) finish() (steps []Step) {
 func (s *Situation) checkPush() error {
 	pr := s.PullRequest
 	switch {
-	case s.Edit.OwnBranch.Head == "" || s.Edit.OwnBranch.Unchanged:
+	case s.Comparison.OwnBranch.Head == "" || s.Comparison.OwnBranch.Unchanged:
 		return nil
-	case s.Edit.Listed:
-		return s.Edit.Moved
-	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.Edit.OwnBranch.Head:
+	case s.Comparison.Listed:
+		return s.Comparison.Moved
+	case pr != nil && pr.State != githost.Open && pr.HeadCommit == s.Comparison.OwnBranch.Head:
 		return nil
 	case pr != nil && pr.State == githost.Open: // no plan has shown their commits
 		return &ForeignError{s.Location, fmt.Sprintf(

@@ -29,7 +29,7 @@ func usual() *pullrequest.Situation {
 			Number: 7, URL: "https://acme.io/7", State: githost.Open, HeadCommit: "head",
 		},
 		Head: "target",
-		Edit: pullrequest.Edit{
+		Comparison: pullrequest.Comparison{
 			Needed: true, Existing: true, Discard: true,
 			OwnBranch: pullrequest.OwnBranch{Head: "head", Parents: []string{"target"}, Unchanged: true},
 		},
@@ -38,7 +38,7 @@ func usual() *pullrequest.Situation {
 
 // other lets our branch contain another change, in a commit of ours or in a foreign commit.
 func other(s *pullrequest.Situation, ours bool) {
-	s.Edit.Existing, s.Edit.OwnBranch.Unchanged = false, ours
+	s.Comparison.Existing, s.Comparison.OwnBranch.Unchanged = false, ours
 }
 
 func closed(s *pullrequest.Situation, head string) {
@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 	}{
 		{"our branch contains the change on top of the target", func(*situation) {}, "edit"},
 		{"neither branch nor pull request exists", func(s *situation) {
-			s.PullRequest, s.Known, s.Edit.Existing, s.Edit.OwnBranch = nil, nil, false, pullrequest.OwnBranch{}
+			s.PullRequest, s.Known, s.Comparison.Existing, s.Comparison.OwnBranch = nil, nil, false, pullrequest.OwnBranch{}
 		}, "push, open"},
 		{"an apply was killed after its push", func(s *situation) { s.PullRequest, s.Known = nil, nil }, "open"},
 		{"an apply was killed after its push, and the fleet changed", func(s *situation) {
@@ -101,23 +101,24 @@ func TestPlan(t *testing.T) {
 		}, "push, open"},
 
 		// Our branch.
-		{"the target moved", func(s *situation) { s.Edit.OwnBranch.Parents = []string{"older"} }, "push, edit"},
+		{"the target moved", func(s *situation) { s.Comparison.OwnBranch.Parents = []string{"older"} }, "push, edit"},
 		{"people merged the target into our branch",
-			func(s *situation) { s.Edit.OwnBranch.Parents = []string{"target", "other"} },
+			func(s *situation) { s.Comparison.OwnBranch.Parents = []string{"target", "other"} },
 			"push, edit"},
 		{"our branch contains an older change of ours", func(s *situation) { other(s, true) }, "push, edit"},
-		{"our branch was deleted", func(s *situation) { s.Edit.Existing, s.Edit.OwnBranch = false, pullrequest.OwnBranch{} },
+		{"our branch was deleted",
+			func(s *situation) { s.Comparison.Existing, s.Comparison.OwnBranch = false, pullrequest.OwnBranch{} },
 			"push, edit"},
 		{"people pushed to our branch, and the plan listed the push",
-			func(s *situation) { other(s, false); s.Edit.Listed = true },
+			func(s *situation) { other(s, false); s.Comparison.Listed = true },
 			"push, edit"},
 		{"people pushed to our branch after the plan", func(s *situation) {
 			other(s, false)
-			s.Edit.Listed, s.Edit.Moved = true, errMoved
+			s.Comparison.Listed, s.Comparison.Moved = true, errMoved
 		}, "refuses: people pushed after the plan"},
 		{"our branch contains our commit, and the plan listed another commit", func(s *situation) {
 			other(s, true)
-			s.Edit.Listed, s.Edit.Moved = true, errMoved
+			s.Comparison.Listed, s.Comparison.Moved = true, errMoved
 		}, "push, edit"},
 		{"people pushed to our branch, and the state was lost", func(s *situation) { other(s, false) }, peoplePushed},
 		{"the branch is foreign, and has no pull request", func(s *situation) {
@@ -136,19 +137,19 @@ func TestPlan(t *testing.T) {
 			other(s, false)
 			s.PullRequest.State = githost.Merged
 		}, "push, open"},
-		{"people wrote the same commit", func(s *situation) { s.Edit.OwnBranch.Unchanged = false }, "edit"},
+		{"people wrote the same commit", func(s *situation) { s.Comparison.OwnBranch.Unchanged = false }, "edit"},
 
 		// A pull request that was merged or closed.
 		{"people closed the pull request of the change", func(s *situation) { closed(s, "head") }, "nothing"},
 		{"closed pull request, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.Edit.OwnBranch.Parents = []string{"older"}
+			s.Comparison.OwnBranch.Parents = []string{"older"}
 		}, "nothing"},
 		{"closed pull request, the apply waits", func(s *situation) { closed(s, "head"); s.Settings.Wait = true }, "wait"},
 		{"closed pull request, reopen is set", func(s *situation) { closed(s, "head"); s.Settings.Reopen = true }, "open"},
 		{"closed pull request, reopen is set, and the target moved", func(s *situation) {
 			closed(s, "head")
-			s.Settings.Reopen, s.Edit.OwnBranch.Parents = true, []string{"older"}
+			s.Settings.Reopen, s.Comparison.OwnBranch.Parents = true, []string{"older"}
 		}, "push, open"},
 		{"closed pull request with auto-merge configured",
 			func(s *situation) { closed(s, "head"); s.Settings.AutoMerge = "squash" },
@@ -176,30 +177,32 @@ func TestPlan(t *testing.T) {
 			"edit, auto-merge rebase, wait"},
 
 		// The target contains the change.
-		{"the target contains the change, and the pull request is open", func(s *situation) { s.Edit.Needed = false },
+		{"the target contains the change, and the pull request is open", func(s *situation) { s.Comparison.Needed = false },
 			"close 7, delete at head"},
 		{"the target contains the change, and the apply waits", func(s *situation) {
-			s.Edit.Needed, s.Settings.Wait, s.Settings.AutoMerge = false, true, "merge"
+			s.Comparison.Needed, s.Settings.Wait, s.Settings.AutoMerge = false, true, "merge"
 		}, "close 7, delete at head"},
 		{"the target contains the change, and people closed the pull request", func(s *situation) {
-			s.Edit.Needed = false
+			s.Comparison.Needed = false
 			closed(s, "head")
 		}, "delete at head"},
-		{"the target contains the change, and the state was lost", func(s *situation) { s.Edit.Needed, s.Known = false, nil },
+		{"the target contains the change, and the state was lost",
+			func(s *situation) { s.Comparison.Needed, s.Known = false, nil },
 			"close 7, delete if ours"},
 		{"the target contains the change, and the branch was kept", func(s *situation) {
-			s.Edit.Needed, s.Edit.Discard = false, false
+			s.Comparison.Needed, s.Comparison.Discard = false, false
 		}, "close 7"},
 		{"the target contains the change by the merge", func(s *situation) {
-			s.Edit.Needed, s.Edit.Discard, s.PullRequest.State = false, false, githost.Merged
+			s.Comparison.Needed, s.Comparison.Discard, s.PullRequest.State = false, false, githost.Merged
 		}, "nothing"},
 		{"the target contains the change, and the state knows another open pull request",
-			func(s *situation) { s.Edit.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
+			func(s *situation) { s.Comparison.Needed, s.Known.Number = false, 6 }, "close 7, close 6, delete at head"},
 		{"the target contains the change, and only the state knows a pull request",
-			func(s *situation) { s.Edit.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
+			func(s *situation) { s.Comparison.Needed, s.PullRequest = false, nil }, "close 7, delete at head"},
 		{"the target contains the change, and the apply was killed before a pull request was opened",
-			func(s *situation) { s.Edit.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
-		{"the target contains the change, foreign branch", func(s *situation) { s.Edit.Needed = false; other(s, false) },
+			func(s *situation) { s.Comparison.Needed, s.PullRequest, s.Known.Number = false, nil, 0 }, "delete at head"},
+		{"the target contains the change, foreign branch",
+			func(s *situation) { s.Comparison.Needed = false; other(s, false) },
 			"close 7, delete at head"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -251,13 +254,13 @@ func situations(yield func(pullrequest.Situation) bool) {
 					flag := func(i int) bool { return bools[n>>i&1] }
 					s := pullrequest.Situation{
 						Head: "target", PullRequest: pr, Known: k,
-						Edit: pullrequest.Edit{
+						Comparison: pullrequest.Comparison{
 							Needed: flag(0), Existing: flag(1) && branch.Head != "", OwnBranch: branch, Listed: flag(2), Discard: flag(4),
 						},
 						Settings: pullrequest.Settings{Wait: flag(5), Reopen: flag(6)},
 					}
 					if flag(3) {
-						s.Edit.Moved = errMoved
+						s.Comparison.Moved = errMoved
 					}
 					if flag(7) {
 						s.Settings.AutoMerge = "squash"
@@ -282,16 +285,17 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 	switch {
 	case err != nil && len(steps) > 0:
 		return "a plan that is refused has steps"
-	case err != nil && (!s.Edit.Needed || s.Edit.Existing || s.Edit.OwnBranch.Unchanged || s.Edit.OwnBranch.Head == ""):
+	case err != nil && (!s.Comparison.Needed || s.Comparison.Existing || s.Comparison.OwnBranch.Unchanged ||
+		s.Comparison.OwnBranch.Head == ""):
 		return "a plan is refused although no foreign commit would be overwritten"
-	case !s.Edit.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
-		!s.Edit.Needed && has(pullrequest.Wait):
+	case !s.Comparison.Needed && (has(pullrequest.Push) || has(pullrequest.Create) || has(pullrequest.Update)),
+		!s.Comparison.Needed && has(pullrequest.Wait):
 		return "a change is proposed that the target already contains"
-	case !s.Edit.Needed && open && !has(pullrequest.Close):
+	case !s.Comparison.Needed && open && !has(pullrequest.Close):
 		return "a pull request without a change is left open"
-	case !s.Edit.Needed && has(pullrequest.Delete) != s.Edit.Discard:
+	case !s.Comparison.Needed && has(pullrequest.Delete) != s.Comparison.Discard:
 		return "our branch is not deleted although Discard is set, or deleted although it is not set"
-	case s.Edit.Needed && (has(pullrequest.Close) || has(pullrequest.Delete)):
+	case s.Comparison.Needed && (has(pullrequest.Close) || has(pullrequest.Delete)):
 		return "the pull request of a needed change is closed"
 	case has(pullrequest.Push) && at(pullrequest.Push) != 0:
 		return "a step comes before the push"
@@ -301,15 +305,15 @@ func check(s pullrequest.Situation, steps []pullrequest.Step, err error) string 
 		return "a pull request that is not open is edited"
 	case has(pullrequest.Push) && !has(pullrequest.Create) && !has(pullrequest.Update):
 		return "a push without a pull request"
-	case has(pullrequest.Push) && !s.Edit.Existing && s.Edit.OwnBranch.Head != "" &&
-		!s.Edit.OwnBranch.Unchanged && s.Edit.Listed &&
-		s.Edit.Moved != nil:
+	case has(pullrequest.Push) && !s.Comparison.Existing && s.Comparison.OwnBranch.Head != "" &&
+		!s.Comparison.OwnBranch.Unchanged && s.Comparison.Listed &&
+		s.Comparison.Moved != nil:
 		return "a push replaces commits that no plan listed"
-	case has(pullrequest.Push) && !s.Edit.Existing && s.Edit.OwnBranch.Head != "" &&
-		!s.Edit.OwnBranch.Unchanged && !s.Edit.Listed &&
-		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Edit.OwnBranch.Head):
+	case has(pullrequest.Push) && !s.Comparison.Existing && s.Comparison.OwnBranch.Head != "" &&
+		!s.Comparison.OwnBranch.Unchanged && !s.Comparison.Listed &&
+		(s.PullRequest == nil || open || s.PullRequest.HeadCommit != s.Comparison.OwnBranch.Head):
 		return "a push replaces a foreign branch"
-	case err == nil && s.Edit.Needed && s.Settings.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
+	case err == nil && s.Comparison.Needed && s.Settings.Wait && (last < 0 || steps[last].Action != pullrequest.Wait):
 		return "the apply does not wait"
 	case !s.Settings.Wait && has(pullrequest.Wait):
 		return "the apply waits"

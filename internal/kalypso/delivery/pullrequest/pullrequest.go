@@ -1,5 +1,5 @@
 // Package pullrequest opens, edits, follows and closes pull requests from branches of our own. [Plan] decides on the
-// steps, and [Topic.Run] takes them. The caller passes the change of a pull request: an [Edit] of the branch.
+// steps, and [Topic.Run] takes them. The caller implements the [Change] that a pull request proposes.
 package pullrequest
 
 import (

@@ -15,18 +15,21 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
-// ProposedChange is the change that a pull request proposes.
-type ProposedChange struct {
-	Options gitbranch.UpdateOptions
-	// Edit reads both branches. Run calls it again if one of them moves.
-	Edit func(ctx context.Context, target, ours *gitbranch.Snapshot) (Edit, error)
-	// Removes says that the change only removes, so that an absent target contains it.
-	Removes bool
-	// Pushed runs after our branch contains the change, or the target, and before the pull request is opened or edited.
-	// It may be nil.
-	Pushed func(ctx context.Context) error
-	// Text is called once our branch contains the change.
-	Text func(ctx context.Context) Text
+// Change is the change that a pull request proposes. It keeps what it compared last, for its commit and its text.
+type Change interface {
+	// Begin gets the pull request that was found, or nil, before the branches are read. It is called again if people
+	// opened, merged or closed the pull request meanwhile. The options have no base.
+	Begin(ctx context.Context, found *githost.PullRequest) (gitbranch.PushOptions, error)
+	// Compare compares both branches with the change. It is called again if one of them moves. An absent target is an
+	// empty snapshot: then a change that is needed fails.
+	Compare(ctx context.Context, target, ours *gitbranch.Snapshot) (Comparison, error)
+	// Commit returns the commit on top of the target that was compared, without the [Trailer].
+	Commit() *gitbranch.Edit
+	// Pushed is called once our branch contains the change, or the target does, and before the pull request is opened or
+	// edited.
+	Pushed(ctx context.Context) error
+	// Text is called if the pull request is opened or edited.
+	Text(ctx context.Context) Text
 }
 
 // Outcome is the result of a run.
@@ -73,28 +76,24 @@ var ErrChanged = errors.New("the pull request was opened, merged or closed in th
 // and if the pull request ended while we pushed.
 const retries = 5
 
-// Run finds the pull request, asks for the change, and takes the steps of its [Plan]: our branch becomes one commit on
+// Run finds the pull request, reads the branches, and takes the steps of the [Plan]: our branch becomes one commit on
 // top of the target, and one pull request is opened or edited. If the target contains the change, Run closes the open
 // pull request. After an error, running again completes it. If the pull request is known by then, the result has it.
 //
-// known contains the state's facts, or is nil. change gets the pull request that was found, or nil. Run calls it again
-// if people opened, merged or closed the pull request meanwhile.
-func (t *Topic) Run(
-	ctx context.Context, known *Known, change func(context.Context, *githost.PullRequest) (ProposedChange, error),
-) (*Outcome, error) {
+// known contains the state's facts, or is nil. Run begins again if people opened, merged or closed the pull request
+// meanwhile.
+func (t *Topic) Run(ctx context.Context, known *Known, change Change) (*Outcome, error) {
 	for try := 1; ; try++ {
-		result, err := t.attempt(ctx, known, change)
+		outcome, err := t.propose(ctx, known, change)
 		early := errors.Is(err, githost.ErrNothingToMerge) || errors.Is(err, githost.ErrBranchNotFound) ||
 			errors.Is(err, ErrChanged)
 		if !early || try == retries || t.sleep(ctx, try) != nil {
-			return result, err
+			return outcome, err
 		}
 	}
 }
 
-func (t *Topic) attempt(
-	ctx context.Context, known *Known, change func(context.Context, *githost.PullRequest) (ProposedChange, error),
-) (*Outcome, error) {
+func (t *Topic) propose(ctx context.Context, known *Known, change Change) (*Outcome, error) {
 	found, err := t.Find(ctx, known)
 	if err == nil && found != nil && found.Merging { // a read waits for the end of the merge
 		found, err = t.Read(ctx, found.Number)
@@ -102,51 +101,67 @@ func (t *Topic) attempt(
 	if err != nil {
 		return nil, err
 	}
-	c, err := change(ctx, found)
+	options, err := change.Begin(ctx, found)
 	if err != nil {
 		return nil, err
 	}
+	options.Base = t.OwnBranch.target
 	s := Situation{Location: t.Location, Settings: t.Settings, Known: known, PullRequest: found}
 	var steps []Step
-	c.Options.Base = t.OwnBranch.target
-	pushed, err := t.OwnBranch.branch.Update(ctx, c.Options,
-		func(ctx context.Context, target, ours *gitbranch.Snapshot) (*gitbranch.Edit, error) {
-			var err error
-			if s.Edit, err = c.Edit(ctx, target, ours); err != nil {
-				return nil, err
-			}
-			s.Head = target.Commit.String()
-			if steps, err = Plan(s); err != nil || !pushes(steps) {
-				return nil, err
-			}
-			if found != nil && found.Merging {
-				return nil, &MergingError{found}
-			}
-			commit := s.Edit.Commit()
-			commit.Message = t.repo.CommitMessage(commit.Message)
-			commit.Trailer = strings.TrimLeft(commit.Trailer+"\n"+Trailer(t.Location.Marker, s.Edit.Contents), "\n")
-			return commit, nil
-		})
-	absent := c.Removes && errors.Is(err, gitbranch.ErrBranchNotFound)
-	if err != nil && !absent {
+	var pushed gitbranch.PushResult
+	for attempt, err := range t.OwnBranch.branch.Attempts(ctx, options) {
+		if err != nil {
+			return nil, err
+		}
+		s.Head = attempt.Base.Commit.String()
+		s.Comparison, err = change.Compare(ctx, attempt.Base, attempt.Now)
+		if err != nil {
+			return nil, attempt.Failed(err)
+		}
+		if attempt.Base.Commit.IsZero() && s.Comparison.Needed {
+			return nil, fmt.Errorf("%s: %w", t.OwnBranch.target, gitbranch.ErrBranchNotFound)
+		}
+		steps, err = Plan(s)
+		if err != nil {
+			return nil, err
+		}
+		var commit *gitbranch.Edit
+		switch {
+		case !pushes(steps):
+		case found != nil && found.Merging:
+			return nil, &MergingError{found}
+		default:
+			commit = t.commit(change, s.Comparison.Contents)
+		}
+		pushed, err = attempt.Push(ctx, commit)
+		if err == nil {
+			break
+		}
+	}
+	if pushes(steps) && !pushed.Pushed { // the commit would change nothing
+		s.Comparison.Needed = false
+		steps, err = Plan(s)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := change.Pushed(ctx); err != nil {
 		return nil, err
 	}
-	if absent || pushes(steps) && !pushed.Pushed { // the commit would change nothing
-		s.Edit.Needed, s.Edit.Discard = false, s.Edit.Discard || absent
-		if steps, err = Plan(s); err != nil {
-			return nil, err
-		}
+	outcome := &Outcome{Head: pushed.Commit.String(), Pushed: pushed.Pushed}
+	if s.Comparison.Needed {
+		outcome.PullRequest = found
 	}
-	if c.Pushed != nil {
-		if err := c.Pushed(ctx); err != nil {
-			return nil, err
-		}
-	}
-	result := &Outcome{Head: pushed.Commit.String(), Pushed: pushed.Pushed}
-	if s.Edit.Needed {
-		result.PullRequest = found
-	}
-	return result, t.take(ctx, steps, &s, c, result)
+	return outcome, t.take(ctx, steps, &s, change, outcome)
+}
+
+// commit returns the commit of a change, with the message that the host needs. contents is the part
+// of the change on our branch after it.
+func (t *Topic) commit(change Change, contents string) *gitbranch.Edit {
+	commit := change.Commit()
+	commit.Message = t.repo.CommitMessage(commit.Message)
+	commit.Trailer = strings.TrimLeft(commit.Trailer+"\n"+Trailer(t.Location.Marker, contents), "\n")
+	return commit
 }
 
 func pushes(steps []Step) bool {
@@ -154,19 +169,19 @@ func pushes(steps []Step) bool {
 }
 
 // take takes the steps after the push. It sets the pull request of the result.
-func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, c ProposedChange, result *Outcome) error {
+func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, change Change, result *Outcome) error {
 	for _, step := range steps {
 		pr, err := result.PullRequest, error(nil)
 		switch step.Action {
 		case Push: // done
 		case Create:
-			content := t.proposal(c.Text(ctx))
+			content := t.proposal(change.Text(ctx))
 			result.Requested = content.Reviewers
 			if pr, err = t.open(ctx, content); err == nil {
-				err = t.checkNotEmpty(ctx, s.Head, c)
+				err = t.checkNotEmpty(ctx, s.Head, change)
 			}
 		case Update:
-			content, known := t.proposal(c.Text(ctx)), s.Known.of(pr)
+			content, known := t.proposal(change.Text(ctx)), s.Known.of(pr)
 			if result.Requested = content.Reviewers; known != nil { // which may list more
 				result.Requested = slices.Concat(known.Reviewers, sets.WithoutFold(content.Reviewers, known.Reviewers))
 			}
@@ -202,7 +217,7 @@ func (t *Topic) open(ctx context.Context, p githost.PullRequestContent) (*githos
 // checkNotEmpty returns [githost.ErrNothingToMerge] if the target took the change since we pushed on top of a commit of
 // it: the new pull request is empty, and the next attempt closes it. No host refuses one whose branch has a commit that
 // the target lacks. If the target did not move, one look-up of its head says so.
-func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedChange) error {
+func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, change Change) error {
 	head, err := t.OwnBranch.target.Head(ctx)
 	if err != nil || head.String() == pushedOn {
 		return err
@@ -217,7 +232,7 @@ func (t *Topic) checkNotEmpty(ctx context.Context, pushedOn string, c ProposedCh
 		return err
 	}
 	defer ours.Close()
-	now, err := c.Edit(ctx, target, ours)
+	now, err := change.Compare(ctx, target, ours)
 	if err == nil && !now.Needed {
 		err = &githost.Error{
 			Op: "open a pull request of branch " + t.Location.Branch, Kind: githost.ErrNothingToMerge,
@@ -324,33 +339,22 @@ func FinishContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 }
 
-// Check returns an error if a run must not replace our branch. read returns the branch's content, without
-// [Edit.Needed]. pr is the pull request that was found, or nil. Check writes nothing.
-func (t *Topic) Check(
-	ctx context.Context, pr *githost.PullRequest, read func(context.Context, *gitbranch.Snapshot) (Edit, error),
-) error {
-	snapshot, err := t.OwnBranch.branch.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	defer snapshot.Close()
-	edit, err := read(ctx, snapshot)
-	if err != nil {
-		return err
-	}
-	edit.Needed = true
-	_, err = Plan(Situation{Location: t.Location, Settings: t.Settings, PullRequest: pr, Edit: edit})
+// Check returns an error if a run must not replace our branch. pr is the pull request that was found, or nil. Check
+// contacts no server.
+func (t *Topic) Check(pr *githost.PullRequest, c Comparison) error {
+	c.Needed = true
+	_, err := Plan(Situation{Location: t.Location, Settings: t.Settings, PullRequest: pr, Comparison: c})
 	return err
 }
 
 // Close closes an open pull request, and the one that the state knows as open. It deletes our branch, unless it has
 // foreign commits. If a pull request was merged meanwhile, the error is [ErrChanged].
 func (t *Topic) Close(ctx context.Context, pr *githost.PullRequest, known *Known) error {
-	steps, err := Plan(Situation{Known: known, PullRequest: pr, Edit: Edit{Discard: true}})
+	steps, err := Plan(Situation{Known: known, PullRequest: pr, Comparison: Comparison{Discard: true}})
 	if err != nil {
 		return err
 	}
-	return t.take(ctx, steps, nil, ProposedChange{}, &Outcome{})
+	return t.take(ctx, steps, nil, nil, &Outcome{})
 }
 
 func (t *Topic) close(ctx context.Context, number int) error {

@@ -1,7 +1,6 @@
 package pullrequest_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -123,9 +122,15 @@ func TestCheck(t *testing.T) {
 					w.Fatal(err)
 				}
 				requests := w.on.Requests()
-				err = topic.Check(w.ctx, found, func(ctx context.Context, s *gitbranch.Snapshot) (pullrequest.Edit, error) {
-					return w.edit(ctx, topic, s, "")
-				})
+				ours, err := topic.OwnBranch.Snapshot(w.ctx)
+				if err != nil {
+					w.Fatal(err)
+				}
+				defer ours.Close()
+				compared, err := w.compareOurs(w.ctx, topic, ours, "")
+				if err == nil {
+					err = topic.Check(found, compared)
+				}
 				got := ""
 				if err != nil {
 					got = errorText(err)

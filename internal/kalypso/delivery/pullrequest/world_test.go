@@ -173,31 +173,67 @@ func content(s *gitbranch.Snapshot) (string, error) {
 	return string(files[file]), err
 }
 
-// edit returns the edit of our branch, as a rendering computes it.
-func (w *world) edit(ctx context.Context, t *pullrequest.Topic, ours *gitbranch.Snapshot, head string) (
-	pullrequest.Edit, error,
-) {
-	var e pullrequest.Edit
+// compareOurs compares our branch with the change, as a rendering does. head is the head of the target branch.
+func (w *world) compareOurs(
+	ctx context.Context, t *pullrequest.Topic, ours *gitbranch.Snapshot, head string,
+) (pullrequest.Comparison, error) {
+	var c pullrequest.Comparison
 	existing, err := content(ours)
 	if err == nil {
-		e.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, ours, existing, w.pushed, head)
+		c.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, ours, existing, w.pushed, head)
 	}
-	e.Existing = e.OwnBranch.Head != "" && existing == w.value && (w.value != "" || e.OwnBranch.Unchanged)
-	e.Contents = w.value
-	e.Commit = func() *gitbranch.Edit {
-		author := gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
-		edit := &gitbranch.Edit{Message: w.title() + "\n\nMore.", Author: author}
-		if edit.Files = map[string][]byte{file: []byte(w.value)}; w.value == "" {
-			edit.Files, edit.Remove = nil, []string{file}
-		}
-		return edit
-	}
+	c.Existing = c.OwnBranch.Head != "" && existing == w.value && (w.value != "" || c.OwnBranch.Unchanged)
+	c.Contents = w.value
 	if w.listed != "" {
-		if e.Listed = true; e.OwnBranch.Head != w.listed {
-			e.Moved = errMoved
+		if c.Listed = true; c.OwnBranch.Head != w.listed {
+			c.Moved = errMoved
 		}
 	}
-	return e, err
+	return c, err
+}
+
+// change is the change of the file.
+type change struct {
+	*world
+	topic *pullrequest.Topic
+	found *githost.PullRequest
+}
+
+func (c *change) Begin(_ context.Context, found *githost.PullRequest) (gitbranch.PushOptions, error) {
+	c.found = found
+	return gitbranch.PushOptions{}, nil
+}
+
+func (c *change) Compare(ctx context.Context, target, ours *gitbranch.Snapshot) (pullrequest.Comparison, error) {
+	now, err := content(target)
+	if err != nil {
+		return pullrequest.Comparison{}, err
+	}
+	compared, err := c.compareOurs(ctx, c.topic, ours, target.Commit.String())
+	compared.Needed = now != c.value
+	compared.Discard = c.value == "" || c.found != nil && c.found.State != githost.Merged
+	return compared, err
+}
+
+func (c *change) Commit() *gitbranch.Edit {
+	author := gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
+	edit := &gitbranch.Edit{Message: c.title() + "\n\nMore.", Author: author}
+	if edit.Files = map[string][]byte{file: []byte(c.value)}; c.value == "" {
+		edit.Files, edit.Remove = nil, []string{file}
+	}
+	return edit
+}
+
+func (c *change) Pushed(context.Context) error {
+	if c.afterPush == nil {
+		return nil
+	}
+	return c.afterPush()
+}
+
+func (c *change) Text(context.Context) pullrequest.Text {
+	return pullrequest.Text{Message: c.title() + "\n\nMore.", Body: "It sets " + c.value, Promoted: c.promoted,
+		Reviewers: slices.Concat(c.settings.Reviewers, c.owners)}
 }
 
 func (w *world) title() string {
@@ -216,31 +252,7 @@ func (w *world) run() error {
 	}); err != nil { // a plan checks this
 		return err
 	}
-	result, err := t.Run(w.ctx, w.known,
-		func(_ context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
-			c := pullrequest.ProposedChange{Removes: w.value == ""}
-			c.Edit = func(ctx context.Context, target, ours *gitbranch.Snapshot) (pullrequest.Edit, error) {
-				now, err := content(target)
-				if err != nil {
-					return pullrequest.Edit{}, err
-				}
-				e, err := w.edit(ctx, t, ours, target.Commit.String())
-				e.Needed = now != w.value
-				e.Discard = w.value == "" || found != nil && found.State != githost.Merged
-				return e, err
-			}
-			c.Pushed = func(context.Context) error {
-				if w.afterPush == nil {
-					return nil
-				}
-				return w.afterPush()
-			}
-			c.Text = func(context.Context) pullrequest.Text {
-				return pullrequest.Text{Message: w.title() + "\n\nMore.", Body: "It sets " + w.value, Promoted: w.promoted,
-					Reviewers: slices.Concat(w.settings.Reviewers, w.owners)}
-			}
-			return c, nil
-		})
+	result, err := t.Run(w.ctx, w.known, &change{world: w, topic: t})
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (b *branch) tryDeliver(o request) (*remote.Result, error) {
 // remove removes the rendering of a state, as a destroy does.
 func (b *branch) remove(s *past.State) error {
 	author := gitbranch.Author{Name: "A", Email: "a@acme.io"}
-	return remote.Remove(b.Context(), b.client, s, "Away", author, check.PathsToRemove)
+	return remote.Remove(b.Context(), b.client, s, remote.RemovalCommit{Message: "Away", Author: author})
 }
 
 func (b *branch) observe(s *past.State) *past.State {

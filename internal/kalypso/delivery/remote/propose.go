@@ -25,10 +25,15 @@ func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.
 	if err != nil {
 		return nil, err
 	}
-	result, err := r.propose(ctx, t, applied, s)
+	change := &renderingChange{pulls: r, topic: t, applied: applied, before: s}
+	outcome, err := t.Run(ctx, known(s, t), change)
 	if review, ok := errors.AsType[*pullrequest.ReviewError](err); ok {
 		review.Untracked = s == nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	result, err := change.result(ctx, outcome)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +46,9 @@ func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.
 
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
-func (r *pullRequests) finishMove(ctx context.Context, s *past.State, now destination.Destination, result *Result) error {
+func (r *pullRequests) finishMove(
+	ctx context.Context, s *past.State, now destination.Destination, result *Result,
+) error {
 	if !s.Current() {
 		return nil
 	}
@@ -68,105 +75,107 @@ func (r *pullRequests) finishMove(ctx context.Context, s *past.State, now destin
 	return err
 }
 
-// proposing is the last attempt of a proposal.
-type proposing struct {
-	found     *githost.PullRequest // before the attempt, or nil
-	s         *past.State          // after the merge of the pull request
-	planned   *delivery.Change
-	ownBranch *past.Branch // our branch before the push
+// renderingChange is the change of a rendering that a pull request proposes. It implements [pullrequest.Change].
+type renderingChange struct {
+	pulls   *pullRequests
+	topic   *pullrequest.Topic
+	applied *next.Next
+	before  *past.State // of which the plan was made
+
+	found *githost.PullRequest // before the change, or nil
+	state *past.State          // after the merge of the pull request
+
+	// The last comparison set these.
+	change    *delivery.Change
+	ownBranch *past.Branch // before the push
 }
 
-func (r *pullRequests) propose(
-	ctx context.Context, t *pullrequest.Topic, applied *next.Next, s *past.State,
-) (*Result, error) {
-	var last proposing
-	run, err := t.Run(ctx, known(s, t),
-		func(ctx context.Context, found *githost.PullRequest) (pullrequest.ProposedChange, error) {
-			after, err := r.afterMerge(ctx, t, s, found)
-			if err != nil {
-				return pullrequest.ProposedChange{}, err
-			}
-			last = proposing{found: found, s: after}
-			return r.change(t, applied, &last), nil
-		})
+// Begin implements [pullrequest.Change].
+func (c *renderingChange) Begin(
+	ctx context.Context, found *githost.PullRequest,
+) (options gitbranch.PushOptions, err error) {
+	c.found = found
+	c.state, err = c.pulls.afterMerge(ctx, c.topic, c.before, found)
+	options.Progress = c.pulls.remote.Progress
+	if err == nil && c.applied.Wish.Updates(c.state) {
+		options.Cache = c.state.Cache
+	}
+	return options, err
+}
+
+// Compare implements [pullrequest.Change].
+func (c *renderingChange) Compare(
+	ctx context.Context, target, ours *gitbranch.Snapshot,
+) (compared pullrequest.Comparison, err error) {
+	c.change, err = readChange(c.applied, target, c.state)
 	if err != nil {
-		return nil, err
+		return compared, err
 	}
-	return r.proposed(ctx, t, &last, run)
+	c.ownBranch, compared, err = readTopic(ctx, c.change.Next, c.topic, ours, c.state, c.change.Branch.Head)
+	if err != nil {
+		return compared, err
+	}
+	compared.Needed = c.change.Needed
+	// Without our branch, the same tree can be proposed again later.
+	compared.Discard = c.found != nil && c.found.State != githost.Merged
+	compared.Contents = contents(c.change.RecordHash, c.change.Wanted.Hashes())
+	return compared, nil
 }
 
-// change returns the change that the pull request proposes. Its attempt keeps what it read.
-func (r *pullRequests) change(t *pullrequest.Topic, applied *next.Next, p *proposing) pullrequest.ProposedChange {
-	c := pullrequest.ProposedChange{Options: gitbranch.UpdateOptions{Progress: r.remote.Progress}}
-	if applied.Wish.Updates(p.s) {
-		c.Options.Cache = p.s.Cache
-	}
-	c.Edit = func(ctx context.Context, target, ours *gitbranch.Snapshot) (edit pullrequest.Edit, err error) {
-		if p.planned, err = readChange(applied, target, p.s); err != nil {
-			return edit, err
-		}
-		if p.ownBranch, edit, err = readTopic(ctx, p.planned.Next, t, ours, p.s, p.planned.Branch.Head); err != nil {
-			return edit, err
-		}
-		edit.Needed = p.planned.Needed
-		// Without our branch, the same tree can be proposed again later.
-		edit.Discard = p.found != nil && p.found.State != githost.Merged
-		edit.Commit = func() *gitbranch.Edit { return p.planned.Edit() }
-		edit.Contents = contents(p.planned.RecordHash, p.planned.Wanted.Hashes())
-		return edit, nil
-	}
-	// An open removal would remove the tree that is desired again.
-	c.Pushed = func(ctx context.Context) error {
-		return r.closeRemoval(ctx, r.wish.Destination, r.wish.Environment)
-	}
-	c.Text = func(ctx context.Context) pullrequest.Text {
-		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, describe.ReachedOwners(p.planned.Next, p.planned.Before))
-		return pullrequest.Text{
-			Message: p.planned.CommitMessage(), Body: describe.Rendering(ctx, p.planned.Next, p.planned.Before),
-			Promoted: p.planned.Promotes(p.s), Reviewers: reviewers,
-		}
-	}
-	return c
+// Commit implements [pullrequest.Change].
+func (c *renderingChange) Commit() *gitbranch.Edit { return c.change.Edit() }
+
+// Pushed implements [pullrequest.Change]. An open removal would remove the tree that is desired again.
+func (c *renderingChange) Pushed(ctx context.Context) error {
+	return c.pulls.closeRemoval(ctx, c.pulls.wish.Destination, c.pulls.wish.Environment)
 }
 
-// proposed returns the result of a run.
-func (r *pullRequests) proposed(
-	ctx context.Context, t *pullrequest.Topic, p *proposing, run *pullrequest.Outcome,
-) (*Result, error) {
-	planned, pr := p.planned, run.PullRequest
+// Text implements [pullrequest.Change].
+func (c *renderingChange) Text(ctx context.Context) pullrequest.Text {
+	applied, before := c.change.Next, c.change.Before
+	reviewers, _ := owners.Asked(c.pulls.wish.PullRequest.Reviewers, describe.ReachedOwners(applied, before))
+	return pullrequest.Text{
+		Message: c.change.CommitMessage(), Body: describe.Rendering(ctx, applied, before),
+		Promoted: c.change.Promotes(c.state), Reviewers: reviewers,
+	}
+}
+
+// result returns the result of a run.
+func (c *renderingChange) result(ctx context.Context, outcome *pullrequest.Outcome) (*Result, error) {
+	change, pr := c.change, outcome.PullRequest
 	result := &Result{
-		State: planned.TargetState(), Applied: planned.Next, Before: planned.Before, Pushed: run.Pushed, PullRequest: pr,
+		State: change.TargetState(), Applied: change.Next, Before: change.Before, Pushed: outcome.Pushed, PullRequest: pr,
 	}
 	if pr == nil { // the target contains the tree
-		result.State.Delivered, result.State.Inputs = planned.Wanted, planned.InputsAfter()
-		result.State.Rollout = planned.Next.RolloutAfter(false)
+		result.State.Delivered, result.State.Inputs = change.Wanted, change.InputsAfter()
+		result.State.Rollout = change.Next.RolloutAfter(false)
 		result.Commit = result.State.LastRead.Head
-		if p.found != nil && p.found.State == githost.Merged && p.found.MergeCommit == result.Commit {
-			result.PullRequest = p.found
+		if c.found != nil && c.found.State == githost.Merged && c.found.MergeCommit == result.Commit {
+			result.PullRequest = c.found
 		}
 		return result, nil
 	}
-	head := planned.Delivered(destinationOf(t), "")
-	if !run.Pushed {
-		head.DeliveredRecord, head.LastRead = p.ownBranch.RecordHash, *p.ownBranch
+	head := change.Delivered(destinationOf(c.topic), "")
+	if !outcome.Pushed {
+		head.DeliveredRecord, head.LastRead = c.ownBranch.RecordHash, *c.ownBranch
 	}
-	head.Base, head.LastRead.Head = run.Head, run.Head
+	head.Base, head.LastRead.Head = outcome.Head, outcome.Head
 	proposal := &past.Proposal{
-		Head: head, Pushed: run.Head, Number: pr.Number, State: pr.State,
-		Adopted: planned.Existing.Only(planned.Adoption.Adopted), Tracking: planned.Branch.PromotedCommitFile,
+		Head: head, Pushed: outcome.Head, Number: pr.Number, State: pr.State,
+		Adopted: change.Existing.Only(change.Adoption.Adopted), Tracking: change.Branch.PromotedCommitFile,
 	}
 	result.State.Proposal = proposal
 	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
-	proposal.AutoMerge, proposal.RequestedReviewers = r.wish.PullRequest.AutoMerge, run.Requested
+	proposal.AutoMerge, proposal.RequestedReviewers = c.pulls.wish.PullRequest.AutoMerge, outcome.Requested
 	if pr.State != githost.Merged {
 		return result, nil
 	}
 	ctx, cancel := pullrequest.FinishContext(ctx)
 	defer cancel()
 	var err error
-	result.State, result.PullRequest, err = r.remote.follow(ctx, result.State)
+	result.State, result.PullRequest, err = c.pulls.remote.follow(ctx, result.State)
 	result.Commit = pr.MergeCommit
 	return result, err
 }

@@ -5,9 +5,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
@@ -55,11 +53,16 @@ func (r *pullRequests) Check(ctx context.Context, applied *next.Next, s *past.St
 		return nil, err
 	}
 	if applied.Rendered.Tree != nil {
-		err := t.Check(ctx, found, func(ctx context.Context, ours *gitbranch.Snapshot) (pullrequest.Edit, error) {
-			_, edit, err := readTopic(ctx, applied, t, ours, s, "")
-			return edit, err
-		})
+		ours, err := t.OwnBranch.Snapshot(ctx)
 		if err != nil {
+			return nil, err
+		}
+		defer ours.Close()
+		_, compared, err := readTopic(ctx, applied, t, ours, s, "")
+		if err != nil {
+			return nil, err
+		}
+		if err := t.Check(found, compared); err != nil {
 			return nil, err
 		}
 	}

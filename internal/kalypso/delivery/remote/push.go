@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -104,23 +103,30 @@ func Deliver(
 	if err != nil {
 		return nil, err
 	}
-	var last *delivery.Change
-	opts := gitbranch.UpdateOptions{
+	opts := gitbranch.PushOptions{
 		CreateBranch: t.Wish.CreateBranch, Progress: progress, CachePath: t.Wish.Destination.RecordPath(),
 	}
 	if t.Wish.Updates(s) {
 		opts.Cache = s.Cache
 	}
-	edit := func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
-		var err error
-		if last, err = readChange(t, snapshot, s); err != nil || !last.Needed {
+	var change *delivery.Change
+	var pushed gitbranch.PushResult
+	for attempt, err := range branch.Attempts(ctx, opts) {
+		if err != nil {
 			return nil, err
 		}
-		return last.Edit(), nil
-	}
-	pushed, err := branch.Update(ctx, opts, edit)
-	if err != nil {
-		return nil, err
+		change, err = readChange(t, attempt.Base, s)
+		if err != nil {
+			return nil, attempt.Failed(err)
+		}
+		var edit *gitbranch.Edit
+		if change.Needed {
+			edit = change.Edit()
+		}
+		pushed, err = attempt.Push(ctx, edit)
+		if err == nil {
+			break
+		}
 	}
 	kept, err := removeOld(ctx, client, t.Wish, s, pushed.Commit)
 	if err != nil {
@@ -128,11 +134,11 @@ func Deliver(
 			"the tree was pushed to its destination, but the old location, %s, was not "+
 				"cleaned up; the next apply tries again: %w", s.Destination, err)
 	}
-	last.Cache = pushed.Cache
+	change.Cache = pushed.Cache
 	return &Result{
-		State:  last.Delivered(t.Wish.Destination, pushed.Commit.String()),
+		State:  change.Delivered(t.Wish.Destination, pushed.Commit.String()),
 		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
-		Applied: last.Next, Before: last.Before, FoundRecord: last.Branch.RecordHash, Kept: kept,
+		Applied: change.Next, Before: change.Before, FoundRecord: change.Branch.RecordHash, Kept: kept,
 	}, nil
 }
 
@@ -162,7 +168,8 @@ func removeOld(
 		}
 	}
 	for _, old := range left {
-		if err := Remove(ctx, client, old, moveMessage(old), a.Author, check.PathsToRemoveUnchanged); err != nil {
+		commit := RemovalCommit{Message: moveMessage(old), Author: a.Author, IfUnchanged: true}
+		if err := Remove(ctx, client, old, commit); err != nil {
 			return kept, err
 		}
 	}
@@ -191,28 +198,42 @@ func removalMessage(s *past.State) string {
 	return "Remove the rendering of environment " + s.Environment
 }
 
-// Remove removes paths of our folders and our record in one commit. It does nothing if the branch does not exist.
-func Remove(ctx context.Context, client *gitremote.Client, s *past.State, message string, author gitbranch.Author,
-	paths func(*past.State, *past.Branch) ([]string, error),
-) error {
+// RemovalCommit is the commit that removes a rendering from its branch.
+type RemovalCommit struct {
+	Message string
+	Author  gitbranch.Author
+	// IfUnchanged refuses the removal if our folders changed after the plan was made: the plan of a move has not shown
+	// that it removes foreign changes.
+	IfUnchanged bool
+}
+
+// Remove removes our folders and our record from a destination. It does nothing if the branch does not exist.
+func Remove(ctx context.Context, client *gitremote.Client, s *past.State, commit RemovalCommit) error {
 	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return err
 	}
-	edit := func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
-		at, err := readBranch(snapshot, s.Destination, s, nil)
+	for attempt, err := range branch.Attempts(ctx, gitbranch.PushOptions{}) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		remove, err := paths(s, at)
-		if err != nil || len(remove) == 0 {
-			return nil, err
+		at, err := readBranch(attempt.Base, s.Destination, s, nil)
+		if err != nil {
+			return attempt.Failed(err)
 		}
-		return &gitbranch.Edit{Remove: remove, Message: message, NoTrailers: true, Author: author}, nil
+		paths, err := check.PathsToRemove(s, at)
+		if commit.IfUnchanged {
+			paths, err = check.PathsToRemoveUnchanged(s, at)
+		}
+		if err != nil || len(paths) == 0 {
+			return err
+		}
+		_, err = attempt.Push(ctx, &gitbranch.Edit{
+			Remove: paths, Message: commit.Message, NoTrailers: true, Author: commit.Author,
+		})
+		if err == nil {
+			break
+		}
 	}
-	_, err = branch.Update(ctx, gitbranch.UpdateOptions{}, edit)
-	if errors.Is(err, gitbranch.ErrBranchNotFound) {
-		return nil
-	}
-	return err
+	return nil
 }

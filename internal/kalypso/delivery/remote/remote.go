@@ -306,7 +306,8 @@ func (r Operations) Destroy(
 		return nil, Destroyed{OccupiedDestination: &s.Destination}, nil
 	}
 	if a.Strategy == strategy.Push {
-		return nil, Destroyed{}, Remove(ctx, r.Git, s, removalMessage(s), a.Author, check.PathsToRemove)
+		commit := RemovalCommit{Message: removalMessage(s), Author: a.Author}
+		return nil, Destroyed{}, Remove(ctx, r.Git, s, commit)
 	}
 	if _, err := r.Host(); err != nil {
 		return nil, Destroyed{}, err

@@ -122,42 +122,66 @@ func (r *pullRequests) Remove(ctx context.Context, s *past.State, message string
 		return nil, err
 	}
 	t.Settings.AutoMerge, t.Settings.Reopen = "", true
-	var existing inventory.Folders
-	c := pullrequest.ProposedChange{Removes: true}
-	c.Edit = func(ctx context.Context, target, now *gitbranch.Snapshot) (pullrequest.Edit, error) {
-		edit := pullrequest.Edit{Discard: true, Contents: contents("", nil)}
-		at, err := readBranch(target, s.Destination, s, nil)
-		if err != nil {
-			return edit, err
-		}
-		paths, err := check.PathsToRemove(s, at)
-		if err != nil || len(paths) == 0 {
-			return edit, err
-		}
-		ours, err := readBranch(now, destinationOf(t), nil, nil)
-		if err != nil {
-			return edit, err
-		}
-		existing = at.Folders.Only(at.RecordedFolders())
-		edit.OwnBranch, err = t.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), "", at.Head)
-		edit.Needed, edit.Existing = true, edit.OwnBranch.Unchanged && ours.Record == nil
-		edit.Commit = func() *gitbranch.Edit {
-			return &gitbranch.Edit{Remove: paths, Message: message, NoTrailers: true, Author: r.wish.Author}
-		}
-		return edit, err
-	}
-	c.Text = func(context.Context) pullrequest.Text {
-		reached := r.wish.Owners.Reached(existing.ChangesTo(nil), s.Inputs.Workspace)
-		reviewers, _ := owners.Asked(r.wish.PullRequest.Reviewers, reached)
-		body := describe.Removal(
-			s.Destination, s.Environment, existing, reached, wish.Review{Max: t.Host().MaxBody})
-		return pullrequest.Text{Message: message, Body: body, Reviewers: reviewers}
-	}
-	run, err := t.Run(
-		ctx, nil, func(context.Context, *githost.PullRequest) (pullrequest.ProposedChange, error) { return c, nil },
-	)
-	if run == nil {
+	outcome, err := t.Run(ctx, nil, &removalChange{wish: r.wish, topic: t, state: s, message: message})
+	if outcome == nil {
 		return nil, err
 	}
-	return run.PullRequest, err
+	return outcome.PullRequest, err
+}
+
+// removalChange is the removal of a rendering that a pull request proposes. It implements [pullrequest.Change].
+type removalChange struct {
+	wish    *wish.Arguments
+	topic   *pullrequest.Topic
+	state   *past.State // with the destination to remove from
+	message string
+
+	// The last comparison set these.
+	paths    []string // to remove
+	existing inventory.Folders
+}
+
+// Begin implements [pullrequest.Change].
+func (c *removalChange) Begin(context.Context, *githost.PullRequest) (gitbranch.PushOptions, error) {
+	return gitbranch.PushOptions{}, nil
+}
+
+// Compare implements [pullrequest.Change]. A target that does not exist needs no removal.
+func (c *removalChange) Compare(
+	ctx context.Context, target, ours *gitbranch.Snapshot,
+) (pullrequest.Comparison, error) {
+	compared := pullrequest.Comparison{Discard: true, Contents: contents("", nil)}
+	at, err := readBranch(target, c.state.Destination, c.state, nil)
+	if err != nil {
+		return compared, err
+	}
+	c.paths, err = check.PathsToRemove(c.state, at)
+	if err != nil || len(c.paths) == 0 {
+		return compared, err
+	}
+	own, err := readBranch(ours, destinationOf(c.topic), nil, nil)
+	if err != nil {
+		return compared, err
+	}
+	c.existing = at.Folders.Only(at.RecordedFolders())
+	compared.OwnBranch, err = c.topic.OwnBranch.ReadAlone(ctx, ours, contentsOf(own), "", at.Head)
+	compared.Needed, compared.Existing = true, compared.OwnBranch.Unchanged && own.Record == nil
+	return compared, err
+}
+
+// Commit implements [pullrequest.Change].
+func (c *removalChange) Commit() *gitbranch.Edit {
+	return &gitbranch.Edit{Remove: c.paths, Message: c.message, NoTrailers: true, Author: c.wish.Author}
+}
+
+// Pushed implements [pullrequest.Change].
+func (c *removalChange) Pushed(context.Context) error { return nil }
+
+// Text implements [pullrequest.Change].
+func (c *removalChange) Text(context.Context) pullrequest.Text {
+	reached := c.wish.Owners.Reached(c.existing.ChangesTo(nil), c.state.Inputs.Workspace)
+	reviewers, _ := owners.Asked(c.wish.PullRequest.Reviewers, reached)
+	review := wish.Review{Max: c.topic.Host().MaxBody}
+	body := describe.Removal(c.state.Destination, c.state.Environment, c.existing, reached, review)
+	return pullrequest.Text{Message: c.message, Body: body, Reviewers: reviewers}
 }

@@ -105,24 +105,24 @@ func (r *pullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) 
 // is not known.
 func readTopic(
 	ctx context.Context, t *next.Next, topic *pullrequest.Topic, now *gitbranch.Snapshot, s *past.State, target string,
-) (*past.Branch, pullrequest.Edit, error) {
-	var edit pullrequest.Edit
+) (*past.Branch, pullrequest.Comparison, error) {
+	var compared pullrequest.Comparison
 	ours, err := readBranch(now, destinationOf(topic), nil, nil)
 	if err != nil {
-		return nil, edit, err
+		return nil, compared, err
 	}
 	pushed := "" // our last commit, if the state knows it
 	if s != nil && s.Proposal != nil {
 		pushed = s.Proposal.Pushed
 	}
-	if edit.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed, target); err != nil {
-		return nil, edit, err
+	if compared.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed, target); err != nil {
+		return nil, compared, err
 	}
-	edit.Existing = t.IsContainedBy(ours)
+	compared.Existing = t.IsContainedBy(ours)
 	if known(s, topic) != nil {
-		edit.Listed, edit.Moved = true, check.ProposalMoved(s.Proposal, destinationOf(topic), ours)
+		compared.Listed, compared.Moved = true, check.ProposalMoved(s.Proposal, destinationOf(topic), ours)
 	}
-	return ours, edit, nil
+	return ours, compared, nil
 }
 
 // known returns the state's facts about a topic, or nil.

@@ -118,17 +118,33 @@ func edit(message string, folders ...gitbranch.FolderContent) *gitbranch.Edit {
 	return &gitbranch.Edit{Folders: folders, Message: message, Author: author}
 }
 
-func update(t testing.TB, b *gitbranch.Branch, opts gitbranch.UpdateOptions, e *gitbranch.Edit) gitbranch.UpdateResult {
+// push pushes an edit, as the callers of [gitbranch.Branch.Attempts] do.
+func push(
+	ctx context.Context, b *gitbranch.Branch, opts gitbranch.PushOptions, compare func(*gitbranch.Attempt) *gitbranch.Edit,
+) (pushed gitbranch.PushResult, err error) {
+	for attempt, err := range b.Attempts(ctx, opts) {
+		if err != nil {
+			return gitbranch.PushResult{}, err
+		}
+		pushed, err = attempt.Push(ctx, compare(attempt))
+		if err == nil {
+			break
+		}
+	}
+	return pushed, nil
+}
+
+func mustPush(t testing.TB, b *gitbranch.Branch, opts gitbranch.PushOptions, e *gitbranch.Edit) gitbranch.PushResult {
 	t.Helper()
-	r, err := b.Update(t.Context(), opts, returnEdit(e))
+	r, err := push(t.Context(), b, opts, returnEdit(e))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func returnEdit(e *gitbranch.Edit) gitbranch.BuildFunc {
-	return func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) { return e, nil }
+func returnEdit(e *gitbranch.Edit) func(*gitbranch.Attempt) *gitbranch.Edit {
+	return func(*gitbranch.Attempt) *gitbranch.Edit { return e }
 }
 
 func equal(t testing.TB, what string, got, want any) {

@@ -25,7 +25,7 @@ type commitBuilder struct {
 
 // build packs the commit with all new objects. It returns the branch after the commit, or the unchanged branch if the
 // edit changes nothing.
-func (c commitBuilder) build(ctx context.Context, opts UpdateOptions) (*Snapshot, *pack, error) {
+func (c commitBuilder) build(ctx context.Context, opts PushOptions) (*Snapshot, *pack, error) {
 	if err := c.edit.check(); err != nil {
 		return nil, nil, err
 	}

@@ -19,9 +19,9 @@ import (
 // packRequest selects the request that sends the pack of a push.
 var packRequest = gitserver.Fault{Service: "git-receive-pack", Method: http.MethodPost}
 
-// TestUpdateLostAnswer: the server accepted the push, but its answer is lost or reports a failure. The update succeeds
+// TestPushLostAnswer: the server accepted the push, but its answer is lost or reports a failure. The push succeeds
 // with a single push.
-func TestUpdateLostAnswer(t *testing.T) {
+func TestPushLostAnswer(t *testing.T) {
 	for name, test := range map[string]func(f *gitserver.Fault){
 		"connection closed": func(*gitserver.Fault) {},
 		"gateway timeout":   func(f *gitserver.Fault) { f.Status = http.StatusGatewayTimeout },
@@ -40,11 +40,11 @@ func TestUpdateLostAnswer(t *testing.T) {
 			server.Fail(fault)
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			r, err := open(t, url, "main").Update(ctx, noBackoff, returnEdit(edit("ours", folder("large", first))))
+			r, err := push(ctx, open(t, url, "main"), noBackoff, returnEdit(edit("ours", folder("large", first))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "result", r, gitbranch.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+			equal(t, "result", r, gitbranch.PushResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 			equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 		})
 	}
@@ -53,14 +53,14 @@ func TestUpdateLostAnswer(t *testing.T) {
 		repo, server, b := overSSH(t)
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		server.DropAnswer(t, repo)
-		r := update(t, b, noBackoff, edit("ours", folder("large", first)))
-		equal(t, "result", r, gitbranch.UpdateResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
+		r := mustPush(t, b, noBackoff, edit("ours", folder("large", first)))
+		equal(t, "result", r, gitbranch.PushResult{Commit: plumbing.NewHash(gitserver.Rev(t, repo, "main")), Pushed: true})
 		equal(t, "log", gitserver.Log(t, repo, "main"), []string{"ours", "Seed"})
 	})
 }
 
-// TestUpdateLostAnswerThenOtherPush: the answer to our push is lost, and then another push moves the branch on.
-func TestUpdateLostAnswerThenOtherPush(t *testing.T) {
+// TestPushLostAnswerThenOtherPush: the answer to our push is lost, and then another push moves the branch on.
+func TestPushLostAnswerThenOtherPush(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	fault, ours := packRequest, ""
@@ -70,14 +70,14 @@ func TestUpdateLostAnswerThenOtherPush(t *testing.T) {
 		gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"})
 	}
 	server.Fail(fault)
-	r := update(t, open(t, url, "main"), gitbranch.UpdateOptions{CreateBranch: true}, edit("ours", folder("large", first)))
+	r := mustPush(t, open(t, url, "main"), gitbranch.PushOptions{CreateBranch: true}, edit("ours", folder("large", first)))
 	equal(t, "commit", r.Commit.String(), ours)
 	equal(t, "log", gitserver.Log(t, repo, "main"), []string{"Seed", "ours"})
 }
 
-// TestUpdateLostAnswerOfRefusedPush: the server did not accept the push, and its answer was lost. This is an error,
+// TestPushLostAnswerOfRefusedPush: the server did not accept the push, and its answer was lost. This is an error,
 // after a single push.
-func TestUpdateLostAnswerOfRefusedPush(t *testing.T) {
+func TestPushLostAnswerOfRefusedPush(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	server, url := gitserver.Serve(t, repo)
@@ -86,7 +86,7 @@ func TestUpdateLostAnswerOfRefusedPush(t *testing.T) {
 		fault.Status, fault.Times = status, -1
 		server.Fail(fault)
 		server.ResetLog()
-		_, err := open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
+		_, err := push(t.Context(), open(t, url, "main"), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		kind := gitremote.ErrUnreachable
 		if status == http.StatusTooManyRequests {
 			kind = gitremote.ErrRateLimited
@@ -103,8 +103,8 @@ func TestUpdateLostAnswerOfRefusedPush(t *testing.T) {
 	}
 }
 
-// TestUpdateFalseSuccess: the server reports success for a push that it did not accept. The update fails.
-func TestUpdateFalseSuccess(t *testing.T) {
+// TestPushFalseSuccess: the server reports success for a push that it did not accept. The push fails.
+func TestPushFalseSuccess(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
 		repo := gitserver.InitBare(t)
@@ -113,7 +113,7 @@ func TestUpdateFalseSuccess(t *testing.T) {
 		fault := packRequest
 		fault.Status, fault.Body = http.StatusOK, []byte(gitserver.FalseReport("main"))
 		server.Fail(fault)
-		_, err := open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
+		_, err := push(t.Context(), open(t, url, "main"), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)
 		if !strings.Contains(err.Error(), head) {
 			t.Errorf("the error does not name the head of the branch: %v", err)
@@ -124,7 +124,7 @@ func TestUpdateFalseSuccess(t *testing.T) {
 		// The branch has a new commit, but it is not ours.
 		fault.BeforeAnswer = func() { gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1"}) }
 		server.Fail(fault)
-		_, err = open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
+		_, err = push(t.Context(), open(t, url, "main"), noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)
 	})
 	t.Run("ssh", func(t *testing.T) {
@@ -135,13 +135,13 @@ func TestUpdateFalseSuccess(t *testing.T) {
 		server.Fail(t, gitserver.SSHFault{
 			Service: "git-receive-pack", Output: []byte(greeting + gitserver.FalseReport("main")),
 		})
-		_, err := b.Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
+		_, err := push(t.Context(), b, noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitbranch.ErrPushLost)
 	})
 }
 
-// TestUpdateLaggingReplica: after the push, the server answers reads from a replica that does not have the commit yet.
-func TestUpdateLaggingReplica(t *testing.T) {
+// TestPushLaggingReplica: after the push, the server answers reads from a replica that does not have the commit yet.
+func TestPushLaggingReplica(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 	server, url := gitserver.Serve(t, repo)
@@ -149,12 +149,12 @@ func TestUpdateLaggingReplica(t *testing.T) {
 	server.Fail(gitserver.Fault{
 		Service: "git-upload-pack", Method: http.MethodPost, Skip: 2, Times: 2, Status: http.StatusOK, Body: []byte(old),
 	})
-	r := update(t, open(t, url, "main"), noBackoff, edit("ours", folder("large", first)))
+	r := mustPush(t, open(t, url, "main"), noBackoff, edit("ours", folder("large", first)))
 	equal(t, "head", gitserver.Rev(t, repo, "main"), r.Commit.String())
 }
 
-// TestUpdateLocked: an interrupted push left its lock on the server. After a few attempts, the error names the lock.
-func TestUpdateLocked(t *testing.T) {
+// TestPushLocked: an interrupted push left its lock on the server. After a few attempts, the error names the lock.
+func TestPushLocked(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		lock := filepath.Join(repo, "refs", "heads", "main.lock")
@@ -164,7 +164,7 @@ func TestUpdateLocked(t *testing.T) {
 		tries := 0
 		opts := noBackoff
 		opts.Backoff = func(context.Context, int) error { tries++; return nil }
-		_, err := b.Update(t.Context(), opts, returnEdit(edit("ours", folder("large", first))))
+		_, err := push(t.Context(), b, opts, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrBranchLocked)
 		said := err.Error()
 		if tries > 2 || !strings.Contains(said, "main.lock") || !strings.Contains(said, "remove the lock file") {
@@ -172,14 +172,14 @@ func TestUpdateLocked(t *testing.T) {
 		}
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 
-		// A lock that disappears belonged to another push, which has ended. Then the update succeeds.
+		// A lock that disappears belonged to another push, which has ended. Then the push succeeds.
 		opts.Backoff = func(context.Context, int) error { return os.Remove(lock) }
-		update(t, b, opts, edit("ours", folder("large", first)))
+		mustPush(t, b, opts, edit("ours", folder("large", first)))
 	})
 }
 
-// TestUpdateServerFull: the disk of the server is full. Git reports this in the answer, in the status or on stderr.
-func TestUpdateServerFull(t *testing.T) {
+// TestPushServerFull: the disk of the server is full. Git reports this in the answer, in the status or on stderr.
+func TestPushServerFull(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
 		repo := gitserver.InitBare(t)
@@ -195,7 +195,7 @@ func TestUpdateServerFull(t *testing.T) {
 		} {
 			f.Service, f.Method = packRequest.Service, packRequest.Method
 			server.Fail(f)
-			_, err := open(t, url, "main").Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
+			_, err := push(t.Context(), open(t, url, "main"), noBackoff, returnEdit(edit("ours", folder("large", first))))
 			fails(t, err, gitremote.ErrServerFull)
 		}
 	})
@@ -207,7 +207,7 @@ func TestUpdateServerFull(t *testing.T) {
 			Service: "git-receive-pack",
 			Stderr:  "fatal: unable to create '/srv/gitops.git/objects/tmp': No space left on device\nPermission denied\n",
 		})
-		_, err := b.Update(t.Context(), noBackoff, returnEdit(edit("ours", folder("large", first))))
+		_, err := push(t.Context(), b, noBackoff, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrServerFull)
 	})
 }

@@ -21,17 +21,17 @@ func nestedFolder(path string, n int, text string) gitbranch.FolderContent {
 	return f
 }
 
-// TestUpdateFetchesTreesInOneRoundTrip: a small change fetches its trees in one round trip, no matter how many folders
+// TestPushFetchesTreesInOneRoundTrip: a small change fetches its trees in one round trip, no matter how many folders
 // are new.
-func TestUpdateFetchesTreesInOneRoundTrip(t *testing.T) {
+func TestPushFetchesTreesInOneRoundTrip(t *testing.T) {
 	reads := func(beside ...gitbranch.FolderContent) int {
 		repo := gitserver.InitBare(t)
 		server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 		branch := open(t, url, "main")
-		made := update(t, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("one", nestedFolder("large", 3, "one")))
+		made := mustPush(t, branch, gitbranch.PushOptions{CreateBranch: true}, edit("one", nestedFolder("large", 3, "one")))
 		server.ResetLog()
 		two := edit("two", append(beside, nestedFolder("large", 3, "two"))...)
-		update(t, branch, gitbranch.UpdateOptions{Cache: made.Cache}, two)
+		mustPush(t, branch, gitbranch.PushOptions{Cache: made.Cache}, two)
 		gitserver.Fsck(t, repo)
 		return server.Reads()
 	}

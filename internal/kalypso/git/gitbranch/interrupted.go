@@ -25,7 +25,7 @@ func (e *InterruptedError) Error() string {
 // Unwrap implements errors.Unwrap.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// interrupted returns an error of an update as an [InterruptedError] if the run was stopped.
+// interrupted returns an error of a push as an [InterruptedError] if the run was stopped.
 func (b *Branch) interrupted(err error, open bool) error {
 	if _, already := errors.AsType[*InterruptedError](err); already || !errors.Is(err, context.Canceled) {
 		return err

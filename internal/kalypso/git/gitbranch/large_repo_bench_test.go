@@ -76,7 +76,7 @@ func BenchmarkLargeRepo(b *testing.B) {
 		}},
 		{"update", func(b *testing.B, branch *gitbranch.Branch) { // changes a file, as an apply does
 			changes++
-			_, err := branch.Update(b.Context(), gitbranch.UpdateOptions{}, returnEdit(&gitbranch.Edit{
+			_, err := push(b.Context(), branch, gitbranch.PushOptions{}, returnEdit(&gitbranch.Edit{
 				Files:   map[string][]byte{"folder-007/file-007.yaml": []byte(fmt.Sprint(changes))},
 				Message: "Change", Author: author,
 			}))

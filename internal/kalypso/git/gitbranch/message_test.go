@@ -1,7 +1,6 @@
 package gitbranch_test
 
 import (
-	"context"
 	"maps"
 	"strings"
 	"testing"
@@ -34,7 +33,7 @@ func TestTrailers(t *testing.T) {
 	} {
 		e := edit(test.message, folder("large", map[string]string{"a": strings.Repeat("x", i+1)}))
 		e.Author.Trailers, e.Trailer = test.trailers, test.own
-		update(t, b, gitbranch.UpdateOptions{CreateBranch: true}, e)
+		mustPush(t, b, gitbranch.PushOptions{CreateBranch: true}, e)
 		message := gitserver.Git(t, repo, "log", "-1", "--format=%B", "main")
 		got := gitserver.Git(t, repo, "log", "-1", "--format=%(trailers:only,unfold)", "main")
 		equal(t, message, strings.TrimSpace(got), test.want)
@@ -82,7 +81,7 @@ func TestMergeTrailers(t *testing.T) {
 	equal(t, "no trailers", gitbranch.MergeTrailers(nil, nil), map[string]string(nil))
 }
 
-// TestSignedCommits: git verifies the signature of each commit, also if the update lost a race, and of commits on our
+// TestSignedCommits: git verifies the signature of each commit, also if the push lost a race, and of commits on our
 // own branches.
 func TestSignedCommits(t *testing.T) {
 	t.Parallel()
@@ -103,16 +102,16 @@ func TestSignedCommits(t *testing.T) {
 				url, credentials := backend.Start(t, repo)
 				main := open(t, url, "main", credentials...)
 				var ours []string
-				first := update(t, main, gitbranch.UpdateOptions{CreateBranch: true}, signed("one", "1"))
+				first := mustPush(t, main, gitbranch.PushOptions{CreateBranch: true}, signed("one", "1"))
 				ours = append(ours, first.Commit.String())
 
 				tries, theirs := 0, ""
-				second, err := main.Update(t.Context(), gitbranch.UpdateOptions{},
-					func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+				second, err := push(t.Context(), main, gitbranch.PushOptions{},
+					func(*gitbranch.Attempt) *gitbranch.Edit {
 						if tries++; tries == 1 {
 							theirs = gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1\n"})
 						}
-						return signed("two\n\nWith a body.", "2"), nil
+						return signed("two\n\nWith a body.", "2")
 					})
 				if err != nil || tries != 2 {
 					t.Fatalf("%d tries: %v", tries, err)
@@ -121,16 +120,16 @@ func TestSignedCommits(t *testing.T) {
 				ours = append(ours, second.Commit.String())
 
 				other := edit("again", folder("large", map[string]string{"a": "2"})) // without a signature
-				if again := update(t, main, gitbranch.UpdateOptions{}, other); again.Pushed {
+				if again := mustPush(t, main, gitbranch.PushOptions{}, other); again.Pushed {
 					t.Error("an unchanged tree was committed again")
 				}
 
-				proposed, err := open(t, url, "ours/one", credentials...).Update(t.Context(),
-					gitbranch.UpdateOptions{Base: main},
-					func(_ context.Context, _, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+				proposed, err := push(t.Context(), open(t, url, "ours/one", credentials...),
+					gitbranch.PushOptions{Base: main},
+					func(*gitbranch.Attempt) *gitbranch.Edit {
 						e := signed("three", "3")
 						e.Trailer = "Own: 1"
-						return e, nil
+						return e
 					})
 				if err != nil {
 					t.Fatal(err)

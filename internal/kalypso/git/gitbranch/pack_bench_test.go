@@ -85,7 +85,7 @@ func BenchmarkPushFirst(b *testing.B) {
 	for b.Loop() {
 		repo := gitserver.InitBare(b)
 		start := time.Now()
-		update(b, open(b, "file://"+repo, "main"), gitbranch.UpdateOptions{CreateBranch: true}, edit("first", folders...))
+		mustPush(b, open(b, "file://"+repo, "main"), gitbranch.PushOptions{CreateBranch: true}, edit("first", folders...))
 		ours += time.Since(start)
 		b.StopTimer()
 		git += fastImport(b, folders)
@@ -103,7 +103,7 @@ func BenchmarkPushOne(b *testing.B) {
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
 	start := time.Now()
-	update(b, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("first", folders...))
+	mustPush(b, branch, gitbranch.PushOptions{CreateBranch: true}, edit("first", folders...))
 	whole := time.Since(start)
 	n := 0
 	for b.Loop() {
@@ -111,7 +111,7 @@ func BenchmarkPushOne(b *testing.B) {
 		n++
 		folders[0] = storedFolder(0, fmt.Sprint(n))
 		b.StartTimer()
-		update(b, branch, gitbranch.UpdateOptions{}, edit("one", folders...))
+		mustPush(b, branch, gitbranch.PushOptions{}, edit("one", folders...))
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/whole.Seconds(), "of-first")
 }
@@ -120,7 +120,7 @@ func BenchmarkPushOne(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	repo := gitserver.InitBare(b)
 	branch := open(b, "file://"+repo, "main")
-	update(b, branch, gitbranch.UpdateOptions{CreateBranch: true}, edit("first", benchFiles()...))
+	mustPush(b, branch, gitbranch.PushOptions{CreateBranch: true}, edit("first", benchFiles()...))
 	for b.Loop() {
 		if _, err := branch.Snapshot(b.Context()); err != nil {
 			b.Fatal(err)

@@ -38,12 +38,12 @@ func noisyFolders(n int) (folders []gitbranch.FolderContent, files map[string]st
 	return folders, files
 }
 
-// TestUpdateStreamsLargePack: if a pack is larger than the buffer, it is built while it is sent. It contains each new
+// TestPushStreamsLargePack: if a pack is larger than the buffer, it is built while it is sent. It contains each new
 // object once.
-func TestUpdateStreamsLargePack(t *testing.T) {
+func TestPushStreamsLargePack(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		folders, files := noisyFolders(6)
-		update(t, b, gitbranch.UpdateOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
+		mustPush(t, b, gitbranch.PushOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack that contains an object twice
 
@@ -56,15 +56,15 @@ func TestUpdateStreamsLargePack(t *testing.T) {
 			}
 			files[path+"/a"], files[path+"/new"] = these["a"], "new"
 		}
-		update(t, b, gitbranch.UpdateOptions{PackBuffer: 1 << 20}, edit("two", folders...))
+		mustPush(t, b, gitbranch.PushOptions{PackBuffer: 1 << 20}, edit("two", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Fsck(t, repo)
 	})
 }
 
-// TestUpdatePanicWhilePacking: a panic while the files of a folder are packed reaches the caller of the update, before
+// TestPushPanicWhilePacking: a panic while the files of a folder are packed reaches the caller of the push, before
 // the pack is sent and while it is sent, although other goroutines pack them. The branch does not change.
-func TestUpdatePanicWhilePacking(t *testing.T) {
+func TestPushPanicWhilePacking(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		for at := 1; at <= 2; at++ {
@@ -83,7 +83,7 @@ func TestUpdatePanicWhilePacking(t *testing.T) {
 						t.Errorf("panic at call %d: got %v after %d calls", at, p, calls)
 					}
 				})
-				_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
+				_, err := push(t.Context(), b, gitbranch.PushOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
 				t.Errorf("panic at call %d: got no panic, but %v", at, err)
 			}()
 			equal(t, "head", gitserver.Rev(t, repo, "main"), head)
@@ -91,9 +91,9 @@ func TestUpdatePanicWhilePacking(t *testing.T) {
 	})
 }
 
-// TestUpdateErrorWhileStreaming: the folder's files cannot be read a second time, while the pack is sent. The update
+// TestPushErrorWhileStreaming: the folder's files cannot be read a second time, while the pack is sent. The push
 // returns the error, and the branch does not change.
-func TestUpdateErrorWhileStreaming(t *testing.T) {
+func TestPushErrorWhileStreaming(t *testing.T) {
 	broken := errors.New("a broken template")
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
@@ -116,7 +116,7 @@ func TestUpdateErrorWhileStreaming(t *testing.T) {
 					yield(test.again, test.err)
 				}
 			}
-			_, err := b.Update(t.Context(), gitbranch.UpdateOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
+			_, err := push(t.Context(), b, gitbranch.PushOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
 			if calls != 2 {
 				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
 			}

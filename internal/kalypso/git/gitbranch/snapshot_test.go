@@ -123,7 +123,7 @@ func TestSnapshotBytes(t *testing.T) {
 			options = append(options, gitserver.WithProtocolV0())
 		}
 		server, url := gitserver.Serve(t, repo, options...)
-		update(t, open(t, url, "main"), noBackoff,
+		mustPush(t, open(t, url, "main"), noBackoff,
 			edit("ours", folder("large", map[string]string{"big": content, "small": "s"}),
 				folder("copy", map[string]string{"big": content})))
 		var read, sent int64
@@ -141,7 +141,7 @@ func TestSnapshotBytes(t *testing.T) {
 func TestHistory(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		gitserver.Seed(t, repo, "main", map[string]string{"large/a.yaml": "1", "small/b.yaml": "1"})
-		since := update(t, b, noBackoff, edit("ours", folder("large", first), folder("tiny", first))).Commit
+		since := mustPush(t, b, noBackoff, edit("ours", folder("large", first), folder("tiny", first))).Commit
 		gitserver.SeedFiles(t, repo, "main", "hotfix\n\nat night", map[string]gitserver.File{
 			"large/app.txt": {Mode: "100644", Content: "fixed"}, "large/new/x": {Mode: "100755", Content: "x"},
 			"tiny/app.txt": {},

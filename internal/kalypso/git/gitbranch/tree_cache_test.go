@@ -8,9 +8,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestUpdateCache: an update does not fetch the trees that the last update left in the cache. It ignores an outdated or
+// TestPushCache: a push does not fetch the trees that the last push left in the cache. It ignores an outdated or
 // damaged cache.
-func TestUpdateCache(t *testing.T) {
+func TestPushCache(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	server, url := gitserver.Serve(t, repo, gitserver.WithFilter())
 	branch := open(t, url, "main")
@@ -21,7 +21,7 @@ func TestUpdateCache(t *testing.T) {
 	}
 	apply := func(text string, cache gitbranch.TreeCache) (kept gitbranch.TreeCache, requests int) {
 		server.ResetLog()
-		r := update(t, branch, gitbranch.UpdateOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json",
+		r := mustPush(t, branch, gitbranch.PushOptions{CreateBranch: true, CachePath: "env/.kalypso/rendering.json",
 			Cache: cache}, change(text))
 		requests = server.Reads()
 		// Encode and decode it, as private state does.
@@ -52,7 +52,7 @@ func TestUpdateCache(t *testing.T) {
 	cache, _ = apply("five", cache)
 	equal(t, "theirs", gitserver.Tree(t, repo, "main")["theirs"], "x")
 
-	last := update(t, branch, gitbranch.UpdateOptions{CachePath: "env/.kalypso/rendering.json", Cache: cache},
+	last := mustPush(t, branch, gitbranch.PushOptions{CachePath: "env/.kalypso/rendering.json", Cache: cache},
 		edit("six", folder("env/large", map[string]string{"a": "six"})))
-	equal(t, "trees on the path after an update of another folder", len(last.Cache.Trees), 3)
+	equal(t, "trees on the path after a push of another folder", len(last.Cache.Trees), 3)
 }

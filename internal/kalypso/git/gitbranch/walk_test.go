@@ -217,7 +217,7 @@ func TestRefusedNames(t *testing.T) {
 			files, err := s.NonFolders(".")
 			equal(t, "files at the root", len(files), 0)
 			equal(t, "error of the root", err, nil)
-			update(t, open(t, "file://"+repo, "main"), gitbranch.UpdateOptions{},
+			mustPush(t, open(t, "file://"+repo, "main"), gitbranch.PushOptions{},
 				&gitbranch.Edit{Files: map[string][]byte{"new": []byte("x")}, Message: "New", Author: author})
 			listed := gitserver.Git(t, repo, "ls-tree", "main")
 			for _, want := range []string{blob, bad, "evil", "new"} {

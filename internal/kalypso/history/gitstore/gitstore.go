@@ -1,5 +1,5 @@
-// Package gitstore keeps the runs in files on a branch of a Git repo: one file and one commit for each deployment record.
-// Files never change.
+// Package gitstore keeps the runs in files on a branch of a Git repo: one file and one commit for each deployment
+// record. Files never change.
 package gitstore
 
 import (
@@ -77,35 +77,40 @@ func (s *Store) Snapshot(ctx context.Context, environment string) (history.Snaps
 }
 
 // Record implements [history.Store]. An absent branch begins with the first deployment record.
-func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResult, error) {
-	var done history.WriteResult
+func (s *Store) Record(ctx context.Context, r history.Write) (done history.WriteResult, err error) {
 	folder, err := s.folder(r.Observation.Environment)
 	if err != nil {
 		return done, err
 	}
-	build := func(_ context.Context, snapshot, _ *gitbranch.Snapshot) (*gitbranch.Edit, error) {
-		l, err := open(snapshot, folder)
+	for attempt, err := range s.branch.Attempts(ctx, gitbranch.PushOptions{CreateBranch: true}) {
 		if err != nil {
-			return nil, err
+			return done, err
+		}
+		l, err := open(attempt.Base, folder)
+		if err != nil {
+			return done, attempt.Failed(err)
 		}
 		var f *file
-		if f, done, err = l.next(r); err != nil || f == nil {
-			return nil, err
+		f, done, err = l.next(r)
+		if err != nil || f == nil {
+			return done, attempt.Failed(err)
 		}
 		content, err := f.encode()
 		if err != nil {
-			return nil, err
+			return done, err
 		}
 		author := s.author
 		author.When = f.ObservedAt
-		return &gitbranch.Edit{
+		_, err = attempt.Push(ctx, &gitbranch.Edit{
 			Files: map[string][]byte{l.freeName(f): content}, Author: author,
 			NoTrailers: true,
 			Message:    fmt.Sprintf("Record what ran in %s: %s", f.Environment, problem.Count(done.Changes, "change")),
-		}, nil
+		})
+		if err == nil {
+			break
+		}
 	}
-	_, err = s.branch.Update(ctx, gitbranch.UpdateOptions{CreateBranch: true}, build)
-	return done, err
+	return done, nil
 }
 
 // RemovalSteps implements [history.Store].

@@ -16,8 +16,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestUpdateCancelledInHook: the update ends with its context, even if the server never finishes the push.
-func TestUpdateCancelledInHook(t *testing.T) {
+// TestPushCancelledInHook: the push ends with its context, even if the server never finishes the push.
+func TestPushCancelledInHook(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		head := gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		started, release := fifo(t, repo, "started"), fifo(t, repo, "release")
@@ -32,7 +32,7 @@ func TestUpdateCancelledInHook(t *testing.T) {
 			_, _ = os.ReadFile(started) // returns once the hook runs
 			cancel()
 		})
-		_, err := b.Update(ctx, noBackoff, returnEdit(edit("ours", folder("large", first))))
+		_, err := push(ctx, b, noBackoff, returnEdit(edit("ours", folder("large", first))))
 		waiting.Wait()
 		_ = os.WriteFile(release, []byte("\n"), 0o600) // let the hook end
 		fails(t, err, context.Canceled)
@@ -58,11 +58,11 @@ func fifo(t *testing.T, repo, name string) string {
 	return path
 }
 
-// TestConcurrentUpdatesInOneProcess: updates of one branch run one after another in a process. So each succeeds in its
+// TestConcurrentPushesInOneProcess: pushes of one branch run one after another in a process. So each succeeds in its
 // only attempt.
-func TestConcurrentUpdatesInOneProcess(t *testing.T) {
+func TestConcurrentPushesInOneProcess(t *testing.T) {
 	repo := gitserver.InitBare(t)
-	opts := gitbranch.UpdateOptions{CreateBranch: true, Attempts: 1}
+	opts := gitbranch.PushOptions{CreateBranch: true, MaxAttempts: 1}
 	want := map[string]string{}
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -74,7 +74,7 @@ func TestConcurrentUpdatesInOneProcess(t *testing.T) {
 		}
 		b := open(t, url, "main")
 		all.Go(func() {
-			if _, err := b.Update(t.Context(), opts,
+			if _, err := push(t.Context(), b, opts,
 				returnEdit(edit(path, folder(path, map[string]string{"a": path})))); err != nil {
 				t.Error(err)
 			}
@@ -85,8 +85,8 @@ func TestConcurrentUpdatesInOneProcess(t *testing.T) {
 	equal(t, "commits", len(gitserver.Log(t, repo, "main")), 8)
 }
 
-// TestUpdateErrors: an invalid edit fails, and nothing is written.
-func TestUpdateErrors(t *testing.T) {
+// TestPushErrors: an invalid edit fails, and nothing is written.
+func TestPushErrors(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	head := gitserver.Seed(t, repo, "main", map[string]string{"file": "1", "dir/x": "1"})
 	b := open(t, repo, "main")
@@ -131,7 +131,7 @@ func TestUpdateErrors(t *testing.T) {
 		}), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := b.Update(t.Context(), noBackoff, returnEdit(test.edit))
+			_, err := push(t.Context(), b, noBackoff, returnEdit(test.edit))
 			if test.want != nil {
 				fails(t, err, test.want)
 			} else if err == nil {

@@ -1,7 +1,6 @@
 package gitbranch_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -11,9 +10,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestUpdateOnBase: one commit on top of the target replaces our branch, but only if our branch has not moved since
+// TestPushOnBase: one commit on top of the target replaces our branch, but only if our branch has not moved since
 // it was read.
-func TestUpdateOnBase(t *testing.T) {
+func TestPushOnBase(t *testing.T) {
 	for _, backend := range gitserver.Transports() {
 		t.Run(backend.Name, func(t *testing.T) {
 			t.Parallel()
@@ -26,34 +25,35 @@ func TestUpdateOnBase(t *testing.T) {
 
 func checkUpdateOnBase(t *testing.T, repo string, base, ours *gitbranch.Branch) {
 	t.Helper()
-	onBase := gitbranch.UpdateOptions{Base: base}
-	_, err := ours.Update(t.Context(), onBase, returnEdit(edit("no", folder("large", first))))
+	onBase := gitbranch.PushOptions{Base: base}
+	_, err := push(t.Context(), ours, onBase, returnEdit(edit("no", folder("large", first))))
 	fails(t, err, gitbranch.ErrBranchNotFound)
 
 	target := gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "1\n"})
 	once := returnEdit(edit("one", folder("large", first)))
-	one, err := ours.Update(t.Context(), onBase, once)
+	one, err := push(t.Context(), ours, onBase, once)
 	if err != nil || !one.Pushed || gitserver.Rev(t, repo, "ours/one") != one.Commit.String() {
 		t.Fatalf("%+v, %v", one, err)
 	}
-	same, err := ours.Update(t.Context(), onBase, returnEdit(nil))
+	same, err := push(t.Context(), ours, onBase, returnEdit(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "result without an edit", same, gitbranch.UpdateResult{Commit: one.Commit})
+	equal(t, "result without an edit", same, gitbranch.PushResult{Commit: one.Commit})
 	// The target moved since our branch was pushed, and people push to our branch during the first attempt. So there
 	// is a second attempt.
 	target = gitserver.Seed(t, repo, "main", map[string]string{"theirs.txt": "2\n"})
 	seen := 0
-	two, err := ours.Update(t.Context(), onBase,
-		func(_ context.Context, onto, now *gitbranch.Snapshot) (*gitbranch.Edit, error) {
+	two, err := push(t.Context(), ours, onBase,
+		func(attempt *gitbranch.Attempt) *gitbranch.Edit {
 			if seen++; seen == 1 {
 				gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
 			}
-			if _, there, err := now.Entry("pushed.txt"); err != nil || there != (seen == 2) || onto.Commit.String() != target {
+			_, there, err := attempt.Now.Entry("pushed.txt")
+			if err != nil || there != (seen == 2) || attempt.Base.Commit.String() != target {
 				t.Errorf("attempt %d: our branch contains the file that people pushed: %t, %v", seen, there, err)
 			}
-			return edit("two\n\nLast-Line: 1\n", folder("large", first)), nil
+			return edit("two\n\nLast-Line: 1\n", folder("large", first))
 		})
 	if err != nil || seen != 2 {
 		t.Fatalf("%d tries, %v", seen, err)
@@ -74,7 +74,7 @@ func checkUpdateOnBase(t *testing.T, repo string, base, ours *gitbranch.Branch) 
 	}
 	nothing := edit("none")
 	nothing.Remove = []string{"never/there"}
-	left, err := ours.Update(t.Context(), onBase, returnEdit(nothing))
+	left, err := push(t.Context(), ours, onBase, returnEdit(nothing))
 	if err != nil || left.Pushed || gitserver.Rev(t, repo, "ours/one") != two.Commit.String() {
 		t.Errorf("an edit that changes nothing: %+v, %v", left, err)
 	}
