@@ -71,7 +71,7 @@ func checkPromotedBase(d tfvalue.Decoder) {
 			"promotion chooses the commit of the base, but follow_base_repo = false leaves the base out. Remove one of them.",
 			problem.Attr("promotion"))
 	}
-	if base := d.String("base_directory"); base != "" {
+	if base := d.String("base_directory"); base != "" && !unknown.Is(base) && !d.IsUnknown("promotion") {
 		d.Report("Promotion without a base",
 			"promotion chooses the commit of the base, but base_directory reads a folder instead. Remove one of them.",
 			problem.Attr("promotion"))

@@ -112,3 +112,21 @@ data "kalypso_promotion" "later" {
 locals {
   key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBCCQhhHqZiJxM5fSdtHQ718giSYI6nSyIHlTa/aD3gQ"
 }
+
+data "kalypso_control_plane" "promoted_folder" {
+  directory      = "cp"
+  base_directory = "base"
+  promotion      = { commit = "abc" } # error: Promotion without a base
+}
+
+# One of the two may turn out to be null.
+variable "preview" {
+  type    = bool
+  default = false
+}
+
+data "kalypso_control_plane" "folder_or_promotion" {
+  directory      = "cp"
+  base_directory = var.preview ? "base" : null
+  promotion      = var.preview ? null : { commit = "abc" }
+}
