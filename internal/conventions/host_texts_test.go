@@ -27,10 +27,13 @@ var gitHubTexts = map[string][]string{
 	"internal/provider/schemas/gitops.go":                 {"in GitHub's merge queue"},
 	"templates/data-sources/promotion.md.tmpl":            {"GitHub removes old statuses", "GitHub has no drafts"},
 	"templates/guides/review.md.tmpl":                     {"On GitHub, the repo must allow auto-merge"},
+	"templates/guides/application-teams.md.tmpl":          {"On GitHub, add `.github/"},
 	"templates/guides/what-ran-where.md.tmpl":             {"GitHub publishes the pages of", "GitHub Pages"},
 	"templates/guides/does-it-run.md.tmpl":                {"GitHub allows 1,000 statuses"},
 	"templates/guides/git-servers.md":                     {"- GitHub: *Contents*", "merge queue: `pull_request.state`"},
 	"examples/pipelines/fleet-page.yaml":                  {"on GitHub Pages"},
+	"examples/application-team/README.md":                 {"on GitHub |"},
+	"examples/platform/README.md":                         {"on GitHub |", "On GitHub, create the environments"},
 	"templates/index.md.tmpl":                             {"GitHub accepts `x-access-token` as the name"},
 }
 

@@ -90,7 +90,6 @@ func buildBranches(t *testing.T, temp string) {
 
 // builtExamples lists the examples that render folders, with the tests that build them.
 var builtExamples = map[string]string{
-	"application-team":                        "TestAccExampleApplicationTeam",
 	"broken-teams":                            "TestAccExampleBrokenTeams",
 	"control-plane":                           "TestAccExamplesBuild",
 	"data-sources/kalypso_control_plane":      "TestAccExamplesOfReadersBuild",
@@ -101,6 +100,7 @@ var builtExamples = map[string]string{
 	"observability":                           "TestAccExampleObservability",
 	"promotion":                               "TestAccExamplePromotion",
 	"modules/environment":                     "TestAccModuleEnvironment",
+	"platform":                                "TestAccPlatform",
 	"quickstart":                              "TestAccExamplesBuild",
 	"reconcilers":                             "TestAccExampleReconcilers",
 	"renderings/chain":                        "TestAccExamplesOfReadersBuild",

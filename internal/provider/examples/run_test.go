@@ -110,40 +110,6 @@ func TestAccExampleControlPlane(t *testing.T) {
 	}
 }
 
-// examples/application-team shows which cluster types host a pull request's targets, and how their files change. It
-// fails if no policy places a target, and says why. It writes to no repo.
-func TestAccExampleApplicationTeam(t *testing.T) {
-	t.Parallel()
-	temp := t.TempDir()
-	sections := runExample(t, "application-team", temp, "1")
-
-	wantInSection(t, sections, "Where it branched off: into a state of the run's own",
-		`"large/shop-worker" = tolist([ "heavy-load", ])`, "nowhere = {}")
-	wantInSection(t, sections, "Its plan fails", "Error: ", `shop-kiosk: the nearest policy is "heavy-load"`)
-	wantInSection(t, sections, "What it does, without that check",
-		"Plan: 0 to add, 1 to change, 0 to destroy.",
-		`- "large/shop-worker" = [ - "heavy-load", ]`,
-		`+ "small/shop-worker" = [ + "light-load", ]`,
-		`- "large/shop-worker/reconciler.yaml"`,
-		`+ "small/shop-worker/reconciler.yaml"`,
-		`+ shop-kiosk = {`,
-		`label \"exposure\" is missing and must be \"public\".`,
-		`unscheduled = [ + "shop-kiosk", ]`,
-	)
-
-	repos, err := filepath.Glob(filepath.Join(temp, "kalypso-example.*", "gitops"))
-	if err != nil || len(repos) != 1 {
-		t.Fatalf("the run's GitOps repo: %v (%v)", repos, err)
-	}
-	run := &acc.Root{T: t, Folder: filepath.Join(filepath.Dir(repos[0]), "example")}
-	buildFolders(t, renderedFiles(run.State()["kalypso_environment_rendering.this"]))
-	commits, err := exec.CommandContext(t.Context(), "git", "--git-dir="+repos[0], "rev-list", "--all", "--count").
-		CombinedOutput()
-	if err != nil || strings.TrimSpace(string(commits)) != "1" {
-		t.Errorf("the GitOps repo has %s commits, and should have only the operator's (%v)", commits, err)
-	}
-}
-
 // examples/deployment-state follows a tree to two clusters: the verdict is pending while a report is missing, which is
 // listed; it is success once both run the tree, and pending again when a cluster runs an older tree.
 func TestAccExampleDeploymentState(t *testing.T) {
@@ -341,7 +307,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 	wantInSection(t, sections, "Another team breaks its schema", "Warning: 2 deployment targets fail to render",
 		`"large/stock-web" = "Workload stock"`, "large / stock-web: kept", "missing property 'ZONE'",
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: south")
-	wantQuotes(t, "../../../templates/guides/large-fleets.md", sections["Another team breaks its schema"])
+	wantQuotes(t, "../../../templates/guides/several-teams.md", sections["Another team breaks its schema"])
 	wantInSection(t, sections, "Nothing is left to do, and the plan still warns", "No changes.",
 		"2 deployment targets fail to render")
 	wantInSection(t, sections, "The first team fixes it", "A deployment target fails to render",

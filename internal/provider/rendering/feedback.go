@@ -27,7 +27,7 @@ const feedbackKey = "feedback"
 func feedbackArgument() schema.SingleNestedAttribute {
 	return schemas.OptionalObject(
 		"Shows teams, after each delivery, what became of their workloads; with pull requests, after "+
-			"the merge. A host that fails is a warning, and the next apply tries again: see the guide Large fleets.",
+			"the merge. A host that fails is a warning, and the next apply tries again: see the guide Several teams.",
 		map[string]schema.Attribute{
 			"status": schemas.OptionalObject(
 				"Set a status on the commit of each workload's repo that `sources` names: `success`, "+

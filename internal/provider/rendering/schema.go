@@ -144,7 +144,7 @@ func environmentRenderingSchema() schema.Schema {
 		"on_assignment_error": assignmentErrors.Attribute(
 			"The reaction to deployment targets that fail to render by a fault of their team, such as a template that fails " +
 				"on their data. `fail` the plan; or `keep` their folders as they are on the branch, leave out new targets, and " +
-				"warn. Faults of platform objects always fail: see the guide Large fleets.",
+				"warn. Faults of platform objects always fail: see the guide Several teams.",
 		),
 		"feedback": feedbackArgument(),
 	}

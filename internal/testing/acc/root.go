@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -252,16 +253,21 @@ func (r *Root) ExpectErrors(texts map[string][]string, args ...string) {
 // Examples is the folder with the examples.
 var Examples = filepath.Join(programs.Root(), "examples")
 
-// NewExample creates a root module from an example. It uses modules of other examples in their folders and does not
-// copy them.
+// moduleSource matches the source of a module in another folder.
+var moduleSource = regexp.MustCompile(`(?m)^(  source += ")(\.\.?/)`)
+
+// NewExample creates a root module from an example. It uses modules and files of other folders in their folders, and
+// does not copy them.
 func NewExample(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRootFrom(t, folder)
 	for _, file := range Glob(t, filepath.Join(folder, "*.tf")) {
-		if text := ReadFile(t, file); strings.Contains(text, "source = \"../") { // a module of another example
-			r.Write(filepath.Base(file), strings.ReplaceAll(text, "source = \"../", "source = \""+folder+"/../"))
+		text := ReadFile(t, file)
+		local := moduleSource.ReplaceAllString(text, "${1}"+folder+"/$2")
+		if local != text {
 			defer r.Succeed("get")
 		}
+		r.Write(filepath.Base(file), strings.ReplaceAll(local, "${path.module}/../", folder+"/../"))
 	}
 	return r
 }

@@ -1,0 +1,95 @@
+# Shows the team of a registration where its Workload runs in each environment, and why it does not run elsewhere,
+# before a change is merged. It reads this repo and the team's, and writes nothing.
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+provider "kalypso" {}
+
+variable "registration" {
+  description = "The name of the team's WorkloadRegistration in base/registrations."
+  type        = string
+}
+
+variable "commit" {
+  description = "The commit of the team's repo to check: the full hash. Null means the head of the registered branch."
+  type        = string
+  default     = null
+}
+
+locals {
+  environments = yamldecode(file("${path.module}/../fleet.yaml")).environments[*].name
+  registrations = {
+    for key, text in data.kalypso_control_plane.all[local.environments[0]].manifests :
+    yamldecode(text).metadata.name => yamldecode(text).spec if yamldecode(text).kind == "WorkloadRegistration"
+  }
+  mine = { for name, spec in local.registrations : name => merge({ name = name }, spec) if name == var.registration }
+
+  # A team that fails in an environment fails the check.
+  broken = { for name in local.environments : name => concat(
+    [for u in data.kalypso_assignments.all[name].unscheduled : u.deployment_target],
+    [for f in data.kalypso_assignments.all[name].failed : f.deployment_target],
+  ) }
+}
+
+# The platform's objects in this checkout. The other teams' repos are not read.
+data "kalypso_control_plane" "all" {
+  for_each             = toset(local.environments)
+  directory            = "${path.module}/../environments/${each.key}"
+  base_directory       = "${path.module}/../base"
+  follow_registrations = false
+}
+
+data "kalypso_workloads" "mine" {
+  registrations = local.mine
+  pins          = { for name, spec in local.mine : name => var.commit }
+
+  lifecycle {
+    precondition {
+      condition     = length(local.mine) == 1
+      error_message = "There is no registration ${var.registration}. There are: ${join(", ", keys(local.registrations))}."
+    }
+  }
+}
+
+# Each deployment target on each cluster type: whether it runs there, and why.
+data "kalypso_assignments" "all" {
+  for_each    = toset(local.environments)
+  environment = each.key
+  manifests   = merge(data.kalypso_control_plane.all[each.key].manifests, data.kalypso_workloads.mine.manifests)
+  why = flatten([
+    for text in values(data.kalypso_workloads.mine.manifests) : [
+      for target in yamldecode(text).spec.deploymentTargets : [
+        for type in data.kalypso_control_plane.all[each.key].names["ClusterType"] :
+        { target = "${yamldecode(text).metadata.name}-${target.name}", cluster_type = type }
+      ] if target.environment == each.key
+    ]
+  ])
+}
+
+output "passed" {
+  description = "Whether every deployment target runs somewhere, and renders."
+  value       = length(flatten(values(local.broken))) == 0
+}
+
+output "summary" {
+  description = "The placement, as Markdown."
+  value = join("\n", flatten([for name in local.environments : [
+    "## ${var.registration} in ${name}", "",
+    "| deployment target | cluster type | runs there | why |", "|---|---|---|---|",
+    [for a in data.kalypso_assignments.all[name].answers :
+      "| ${a.target} | ${a.cluster_type} | ${a.assigned ? "yes" : "no"} | ${a.reason} |"
+    ],
+    "",
+    [for u in data.kalypso_assignments.all[name].unscheduled : ["**${u.deployment_target} runs nowhere.**", ""]],
+    [for f in data.kalypso_assignments.all[name].failed : [
+      "**${f.deployment_target} fails on ${coalesce(f.cluster_type, "all cluster types")}:** ${f.reason}", "",
+    ]],
+  ]]))
+}

@@ -1,0 +1,70 @@
+# The fleet page: what runs where, for people without Terraform. terraform output -raw page > index.html
+terraform {
+  required_version = ">= 1.8"
+
+  required_providers {
+    kalypso = {
+      source = "terraform-kalypso/kalypso"
+    }
+  }
+}
+
+provider "kalypso" {}
+
+variable "reports" {
+  description = "As in the root module."
+  type        = string
+  default     = null
+}
+
+locals {
+  fleet        = yamldecode(file("${path.module}/../fleet.yaml"))
+  environments = local.fleet.environments[*].name
+  repos = {
+    for name in local.environments : name => {
+      for document in split("\n---\n", file("${path.module}/../environments/${name}/repos.yaml")) :
+      yamldecode(document).kind => yamldecode(document).spec
+    }
+  }
+
+  # Each run records what the clusters run, on a branch of the GitOps repo.
+  store = { git = { repo = local.repos[local.environments[0]].GitOpsRepo.repo, branch = "history" } }
+}
+
+module "clusters" {
+  source  = "../clusters"
+  fleet   = local.fleet
+  reports = var.reports
+}
+
+data "kalypso_deployment_state" "all" {
+  for_each    = toset(local.environments)
+  gitops_repo = local.repos[each.key].GitOpsRepo
+  source      = module.clusters.sources[each.key]
+  versions    = true
+  detail      = "clusters"
+}
+
+resource "kalypso_deployment_record" "all" {
+  for_each   = toset(local.environments)
+  deployment = data.kalypso_deployment_state.all[each.key]
+  store      = local.store
+}
+
+data "kalypso_deployment_history" "all" {
+  for_each      = toset(local.environments)
+  gitops_repo   = local.repos[each.key].GitOpsRepo
+  control_plane = { repo = local.repos[each.key].BaseRepo.repo, branch = local.repos[each.key].BaseRepo.branch }
+  store         = local.store
+  since         = "720h"
+  depends_on    = [kalypso_deployment_record.all]
+}
+
+# It is sensitive only so that no plan or log prints the HTML.
+output "page" {
+  sensitive = true
+  value = provider::kalypso::fleet_page(
+    [for name in local.environments : data.kalypso_deployment_history.all[name]],
+    [for name in local.environments : data.kalypso_deployment_state.all[name]],
+  )
+}
