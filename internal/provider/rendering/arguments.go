@@ -59,6 +59,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 		PullRequest: schemas.ReadPullRequestSettings(given),
 		Owners:      readOwners(given),
 		Review:      wish.Review{Detail: wish.Detail(schemas.Descriptions.Or(given.String("describe")))},
+		Preview:     d.String("preview"),
 		Shown:       known(d, "preview"),
 		Known:       known(d, "gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
 	}
@@ -160,5 +161,6 @@ func priorOf(m schemas.Model) *past.Prior {
 		Placed:         placed(m["assignments"]),
 		Paused:         paused(d),
 		Described:      !m.IsNull("description"),
+		Preview:        a.Preview,
 	}
 }

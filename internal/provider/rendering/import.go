@@ -24,14 +24,9 @@ var renderingIdentity = append(schemas.Identity{
 	{Name: "environment", State: path.Root("environment"), Required: true, Description: "The environment."},
 }, schemas.GitOpsIdentity...)
 
-// previewOfID separates the preview in an import ID. An import does not see the configuration. Without the preview in
-// the ID, it would set all attributes, and if the configuration has preview = "none", the next plan would show them as
-// removed.
-const previewOfID = "&preview="
-
 // importRendering reads a rendering's record from its branch.
 func importRendering(ctx context.Context, c *schemas.Call, id string, identity map[string]string) schemas.Model {
-	of, preview, named := strings.Cut(id, previewOfID)
+	of, preview, named := strings.Cut(id, destination.PreviewOfID)
 	if named && !slices.Contains(previews, preview) {
 		c.Diags.AddError("Invalid import ID", fmt.Sprintf("%q sets the preview to %q, which is not one of %s.",
 			id, preview, strings.Join(previews, ", ")))

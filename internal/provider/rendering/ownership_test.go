@@ -134,7 +134,11 @@ func TestAccRenderingStateLost(t *testing.T) {
 	}
 	r.expectRefused(refused, "plan")
 	r.expectRefused(refused, "apply", "-auto-approve")
-	r.options("adopt", true)
+	for _, preview := range []string{"none", "summary"} { // else the plan after the import is not empty
+		r.options("preview", preview)
+		r.expectRefused([]string{"?ref=dev&preview=" + preview + " "}, "plan")
+	}
+	r.options("preview", nil, "adopt", true)
 	r.Set("targets", map[string]string{"c": "small"})
 	r.expectRefused([]string{"removes 2 of 3"}, "plan")
 	r.Set("targets", map[string]string{"a": "large", "c": "small"})

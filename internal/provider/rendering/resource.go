@@ -191,7 +191,7 @@ func readDelivery(ctx context.Context, p *past.Prior, diags *diag.Diagnostics) *
 			"The state is of environment %q at %s. Its private part is of environment %q at %s. A part of the state was "+
 				"edited or restored. Nothing was read or written. Restore the state from a backup. Or remove the rendering from "+
 				"the state with \"terraform state rm\", and import it again with \"terraform import\" and the ID %s.",
-			p.Environment, p.Destination, s.Environment, s.Destination, p.Destination.ImportID(p.Environment)))
+			p.Environment, p.Destination, s.Environment, s.Destination, p.Destination.ImportID(p.Environment, p.Preview)))
 		return nil
 	}
 	return s

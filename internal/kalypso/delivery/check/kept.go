@@ -68,6 +68,6 @@ func (c *Comparison) leftOut() error {
 		Reason: fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
 			"A create does not know the branch, so it would remove them.",
 			at, problem.IndentedList(next.Lines(existing), problem.MaxListed)),
-		Advice: " Fix the targets, or import the rendering with the ID\n  " + at.ImportID(c.Next.Wish.Environment),
+		Advice: " Fix the targets, or import the rendering with the ID\n  " + c.Next.Wish.ImportID(),
 	}
 }

@@ -23,7 +23,7 @@ func (c *Comparison) Occupied(owned []string) *Refusal {
 	}
 	recorded := c.Branch.Folders.Only(c.Branch.RecordedFolders())
 	if r != nil && !c.Before.Current() && !recorded.MayEqual(c.Next.Folders) {
-		return exists(at, c.Next.Wish.Environment, inventory.Changes(recorded, c.Next.Folders))
+		return exists(c.Next.Wish, inventory.Changes(recorded, c.Next.Folders))
 	}
 	foreign := c.Branch.Folders.Only(sets.Without(c.Next.Folders.Names(), owned)).Names()
 	if len(foreign) == 0 {

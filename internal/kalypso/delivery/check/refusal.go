@@ -77,16 +77,17 @@ func occupied(at destination.Destination, format string, args ...any) *Refusal {
 }
 
 // exists refuses to change a rendering from what is there to what is desired.
-func exists(at destination.Destination, environment string, changes map[string]string) *Refusal {
+func exists(a *wish.Arguments, changes map[string]string) *Refusal {
+	at := a.Destination
 	names := lists.Map(slices.Sorted(maps.Keys(changes)), func(name string) string { return name + ": " + changes[name] })
 	return &Refusal{
 		Kind: Exists, Names: names,
 		Reason: fmt.Sprintf(
 			"At %s, the record %s names a rendering of environment %q. The state does not know it, and this configuration "+
 				"renders another tree. Deployment targets that would be added (+), removed (-) and changed (~):\n%s",
-			at, at.RecordPath(), environment, problem.IndentedList(names, problem.MaxListed)),
+			at, at.RecordPath(), a.Environment, problem.IndentedList(names, problem.MaxListed)),
 		Advice: "\nAnother configuration may own it, and this one would undo its changes. If this configuration owns it " +
-			"and its state was lost, import it with the ID\n  " + at.ImportID(environment) +
+			"and its state was lost, import it with the ID\n  " + a.ImportID() +
 			"\nIf the resource was renamed, add a moved block. Or set adopt = true to adopt the rendering.",
 	}
 }

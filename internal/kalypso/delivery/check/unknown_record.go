@@ -19,7 +19,7 @@ import (
 // unproven says why a gate of the record's promoted commit is closed; "": not known.
 // id allows to overwrite it; "": nothing does.
 func foreignRecord(
-	at destination.Destination, environment string, differences []string, unproven string, id accepted.ID,
+	at destination.Destination, importID string, differences []string, unproven string, id accepted.ID,
 ) *Refusal {
 	e := &Refusal{Kind: UnknownRecord, Names: differences, ID: id}
 	e.Reason = fmt.Sprintf("At %s, the record %s lists changes that "+
@@ -32,7 +32,7 @@ func foreignRecord(
 			"approve that one, or set pinned_commit."
 	} else {
 		e.Advice += "it is right, because an apply was stopped after its push or people know why, remove the rendering " +
-			"from the state (terraform state rm), and import it with the ID\n  " + at.ImportID(environment)
+			"from the state (terraform state rm), and import it with the ID\n  " + importID
 	}
 	return e
 }
@@ -71,7 +71,7 @@ func unknownRecord(a *wish.Arguments, s *past.State, at *past.Branch, id accepte
 	if len(differences) == 0 {
 		return nil
 	}
-	return foreignRecord(s.Destination, s.Environment, differences, "", id)
+	return foreignRecord(s.Destination, s.Destination.ImportID(s.Environment, a.Preview), differences, "", id)
 }
 
 // Proven returns an error if the record on a branch promotes a commit that the state does not know and
@@ -85,7 +85,8 @@ func Proven(a *wish.Arguments, s *past.State, at *past.Branch) error {
 	if len(differences) == 0 {
 		return nil
 	}
-	return foreignRecord(s.Destination, s.Environment, differences, a.Promotion.Unproven, wish.DriftID(s))
+	importID := s.Destination.ImportID(s.Environment, a.Preview)
+	return foreignRecord(s.Destination, importID, differences, a.Promotion.Unproven, wish.DriftID(s))
 }
 
 // ProvenByAttributes is [Proven] for a private state that was lost, or recovered from the branch. It compares the
@@ -97,7 +98,7 @@ func ProvenByAttributes(a *wish.Arguments, p *past.Prior, s *past.State) error {
 		a.Environment != p.Environment || slices.Contains(a.Rejected, p.PromotedCommit) {
 		return nil
 	}
-	return foreignRecord(a.Destination, a.Environment, []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven, "")
+	return foreignRecord(a.Destination, a.ImportID(), []string{promotes(a.Promotion.Commit)}, a.Promotion.Unproven, "")
 }
 
 func promotes(commit string) string {
@@ -149,6 +150,6 @@ func (c *Comparison) decisions() error {
 		Reason: fmt.Sprintf("At %s, the record %s contains placement decisions that the state does not know. Placement "+
 			"decided without them, so the apply would move deployment targets.", at, at.RecordPath()),
 		Advice: "\nImport the rendering, to take over the decisions in its record; adopt = true can't take them over. The " +
-			"ID of the import is\n  " + at.ImportID(c.Next.Wish.Environment),
+			"ID of the import is\n  " + c.Next.Wish.ImportID(),
 	}
 }

@@ -5,20 +5,32 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 const importIDForm = "<environment>@<repo>//<path>?ref=<branch>"
 
+// PreviewOfID separates the preview in an import ID. An import does not see the configuration. Without the preview in
+// the ID, it would set all attributes, and if the configuration has preview = "none", the next plan would show them as
+// removed.
+const PreviewOfID = "&preview="
+
 // ImportID returns the ID that imports the rendering of an environment at the destination:
-// <environment>@<repo>//<path>?ref=<branch>.
-func (p Destination) ImportID(environment string) string {
-	return fmt.Sprintf("%s@%s//%s?ref=%s", environment, p.Repo, p.Path, escapeBranch.Replace(p.Branch))
+// <environment>@<repo>//<path>?ref=<branch>, with &preview=<preview> unless preview is empty or unknown.
+func (p Destination) ImportID(environment, preview string) string {
+	id := fmt.Sprintf("%s@%s//%s?ref=%s", environment, p.Repo, p.Path, escapeBranch.Replace(p.Branch))
+	if preview != "" && !unknown.Is(preview) {
+		id += PreviewOfID + preview
+	}
+	return id
 }
 
 // escapeBranch writes the name of a branch in the query of an ID.
 var escapeBranch = strings.NewReplacer("%", "%25", "&", "%26", ";", "%3B")
 
-// ParseImportID parses what [Destination.ImportID] returns. The path may be missing; then it is the repo's root.
+// ParseImportID parses what [Destination.ImportID] returns for no preview. The path may be missing; then it is the
+// repo's root.
 func ParseImportID(id string) (environment string, at Destination, err error) {
 	environment, rest, ok := strings.Cut(id, "@")
 	if !ok || environment == "" {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // TestImportID: an import ID that is made for a destination is parsed to the same destination.
@@ -18,7 +19,7 @@ func TestImportID(t *testing.T) {
 		{Repo: "https://acme.io/gitops", Branch: "a%41;b&ref=c#d e"[:12], Path: "x?ref=y"},
 		{Repo: "https://acme.io/gitops", Branch: "%2F+=@{}#"[:5], Path: "a%20b"},
 	} {
-		environment, got, err := destination.ParseImportID(at.ImportID("dev"))
+		environment, got, err := destination.ParseImportID(at.ImportID("dev", unknown.Text))
 		if err != nil || environment != "dev" || got != at {
 			t.Errorf("%s: %s of %q, %v", at, got, environment, err)
 		}

@@ -85,6 +85,7 @@ type Prior struct {
 	Owners         owners.Owners
 	Paused         bool // the argument rollout has a pause
 	Described      bool // the last change has a description
+	Preview        string
 }
 
 // DeliveredBefore reports whether something was delivered or proposed.

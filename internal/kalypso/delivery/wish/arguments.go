@@ -37,6 +37,7 @@ type Arguments struct {
 	Sources                    origin.Sources    // the commits of these files
 	Verified                   map[string]string // commit → its signer
 	Review                     Review
+	Preview                    string // how much the state shows, for the import ID; empty: the default
 	Adopt                      bool
 	CreateBranch               bool
 	KeepOld                    bool // a move keeps the folders and the record at the old location
@@ -93,6 +94,9 @@ func (a *Arguments) Updates(s *past.State) bool {
 func (a *Arguments) Moves(s *past.State) bool {
 	return s.Current() && !s.Destination.Same(a.Destination)
 }
+
+// ImportID returns the ID that imports the rendering after its state was lost.
+func (a *Arguments) ImportID() string { return a.Destination.ImportID(a.Environment, a.Preview) }
 
 // MayAdopt reports whether the rendering may adopt what its destination contains. With accepted_changes, only the
 // contents of the branch decide.
