@@ -272,10 +272,22 @@ func (cp *ControlPlane) base(req ControlPlaneRequest) *Location {
 			"of %s. Make both the same repo.", base.Name, base.spec.Repo, req.Promotion.Repo)
 		return nil
 	}
-	return &Location{
-		Repo: base.spec.Repo, Branch: base.spec.Branch, Commit: cmp.Or(promoted, base.spec.Commit), Path: base.spec.Path,
+	at := &Location{
+		Repo: base.spec.Repo, Branch: base.spec.Branch, Commit: base.spec.Commit, Path: base.spec.Path,
 		NamedBy: base.Origin.String(), name: base.Name,
 	}
+	if promoted != "" {
+		at.Commit, at.NamedBy = promoted, fmt.Sprintf("%s; the repo and the path: %s", promotedBy(req.Promotion), at.NamedBy)
+	}
+	return at
+}
+
+// promotedBy names the promotion as the origin of a commit.
+func promotedBy(p promotion.Promotion) string {
+	if p.Decision == "" {
+		return "the argument promotion"
+	}
+	return fmt.Sprintf("the argument promotion, whose decision is %q", p.Decision)
 }
 
 // promotedBase returns the location of a promoted base without a BaseRepo: the same folder of the control plane's own
@@ -286,7 +298,10 @@ func (cp *ControlPlane) promotedBase(req ControlPlaneRequest) *Location {
 			"BaseRepo that names the base's repo. Add one, or remove promotion.")
 		return nil
 	}
-	return &Location{Repo: req.Repo, Branch: req.Promotion.Branch, Commit: req.Promotion.Commit, Path: req.Path}
+	return &Location{
+		Repo: req.Repo, Branch: req.Promotion.Branch, Commit: req.Promotion.Commit, Path: req.Path,
+		NamedBy: promotedBy(req.Promotion),
+	}
 }
 
 // setGitOpsRepo sets the destination of the tree.

@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -245,6 +246,18 @@ func TestControlPlaneBroken(t *testing.T) {
 		strings.Repeat("1", 40),
 		"Named by: "+s.url("cp")+"@lost:a.yaml, document 1, line 1",
 	)
+
+	// A promotion chose the commit, so the BaseRepo, if there is one, is right.
+	s.commit("cp", "unbased", map[string]string{"a.yaml": document("Template", "t", "{}")})
+	const pinned = `Named by: the argument promotion, whose decision is "pinned"`
+	for branch, namedBy := range map[string]string{
+		"lost": pinned + "; the repo and the path: " + s.url("cp") + "@lost:a.yaml, ", "unbased": pinned,
+	} {
+		wants(t, read(func(r *source.ControlPlaneRequest) {
+			r.Branch, r.Promotion = branch, promotion.Promotion{
+				Commit: strings.Repeat("2", 40), Reason: promotion.Reason{Decision: promotion.Pinned}}
+		}), []string{"error Commit not found"}, strings.Repeat("2", 40), namedBy)
+	}
 
 	first := s.commit("cp", "round", map[string]string{"a.yaml": baseRepo(s.url("other"), "round", "")})
 	second := s.commit("other", "round", map[string]string{"a.yaml": baseRepo(s.url("cp"), "round", "")})

@@ -35,7 +35,7 @@ type Location struct {
 	Verify *Verification // checks the commit's signature; nil: any commit is accepted
 	Signer string        // of the commit, once it is verified
 
-	NamedBy string // the origin of the object that names this location; empty: an argument does
+	NamedBy string // who names this location: the origin of an object, or the promotion; empty: an argument
 	name    string // of that object, a registration or BaseRepo
 }
 
