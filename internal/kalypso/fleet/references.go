@@ -113,12 +113,11 @@ func (f *Fleet) checkFileNames(ct *ClusterType, c checker) {
 }
 
 func (m *missingTemplate) problem(name, others string) problem.Problem {
-	p := problem.Problem{
-		Kind: string(KindTemplate), Name: name, Origin: m.first.Origin, Path: []problem.Step{problem.Attr(m.attribute)},
-		Summary: "Missing template",
+	p := ProblemOf(m.first, problem.Problem{
+		Path: []problem.Step{problem.Attr(m.attribute)}, Summary: "Missing template",
 		Detail: fmt.Sprintf("The template %q does not exist. These cluster types name it:\n%s\nAdd it, or use one of: %s.",
 			name, problem.IndentedList(m.lines, problem.MaxListed), others),
-	}
+	})
 	if !m.needed {
 		p.Severity = problem.Warning
 		p.Detail += " Nothing is assigned to these cluster types. Once something is, this is an error."

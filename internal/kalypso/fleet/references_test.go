@@ -35,22 +35,22 @@ func TestValidateReferences(t *testing.T) {
 	const missing = `Missing template: The template "%s" does not exist. These cluster types name it:`
 	for assigned, want := range map[string][]string{
 		"": {
+			`warning ClusterType "large" from cluster_types["large"]: ` + fmt.Sprintf(missing, "gone") + `
+  large: reconciler, namespace_service
+  small: namespaceService
+Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
 			`warning ClusterType "large" from cluster_types["large"]: Wrong template type: config_type names the template ` +
 				`"flux", whose type is "reconciler" instead of "config".`,
+			`warning ClusterType "small" from small.yaml, document 1, line 1: ` + fmt.Sprintf(missing, "lost") + `
+  small: configType
+Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
 			`warning ClusterType "small" from small.yaml, document 1, line 1: Wrong template type: secretType names the ` +
 				`template "flux", whose type is "reconciler" instead of "secret".`,
 			`warning ClusterType "tiny" from tiny.yaml, document 1, line 1: Wrong template type: namespaceService names the ` +
 				`template "flux", whose type is "reconciler" instead of "namespace".`,
-			`warning Template "gone" from cluster_types["large"]: ` + fmt.Sprintf(missing, "gone") + `
-  large: reconciler, namespace_service
-  small: namespaceService
-Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
-			`warning Template "lost" from small.yaml, document 1, line 1: ` + fmt.Sprintf(missing, "lost") + `
-  small: configType
-Add it, or use one of: "flux". Nothing is assigned to these cluster types. Once something is, this is an error.`,
 		},
 		"large": {
-			`error Template "gone" from cluster_types["large"]: ` + fmt.Sprintf(missing, "gone") + `
+			`error ClusterType "large" from cluster_types["large"]: ` + fmt.Sprintf(missing, "gone") + `
   large: reconciler, namespace_service
   small: namespaceService
 Add it, or use one of: "flux".`,
