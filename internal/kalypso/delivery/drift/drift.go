@@ -4,6 +4,8 @@ package drift
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -26,8 +28,23 @@ type Commit struct {
 	Author  string   `json:"author,omitempty"` // name and email
 	Time    string   `json:"time,omitempty"`   // RFC 3339
 	Subject string   `json:"subject,omitempty"`
+	Apply   bool     `json:"apply,omitempty"` // an apply made it that this state does not know
 	Paths   []string `json:"paths"`
 	More    int      `json:"more,omitempty"` // the number of paths that are not listed
+}
+
+// ProofTrailer starts a line in the message of each commit that an apply makes on top of its state.
+const ProofTrailer = "Kalypso-Proof: "
+
+// WrittenByApply reports whether a commit's message looks like the message of an apply, of any state: it has the trailer,
+// or it begins as the messages of applies do.
+func WrittenByApply(message string) bool {
+	return strings.HasPrefix(message, "Render environment ") || strings.Contains(message, "\n"+ProofTrailer)
+}
+
+// ByApplies reports whether applies made all commits.
+func ByApplies(commits []Commit) bool {
+	return !slices.ContainsFunc(commits, func(c Commit) bool { return !c.Apply })
 }
 
 // Since returns the commits after base that changed the paths. If it does not find them, it returns one without a hash.
@@ -56,6 +73,7 @@ func Commits(commits []gitbranch.ChangingCommit) (all []Commit) {
 			Author:  fmt.Sprintf("%s <%s>", c.Commit.Author.Name, c.Commit.Author.Email),
 			Time:    c.Commit.Author.When.UTC().Format(time.RFC3339),
 			Subject: c.Commit.Subject,
+			Apply:   WrittenByApply(c.Commit.Message),
 			Paths:   c.Paths,
 			More:    c.Count - len(c.Paths),
 		})

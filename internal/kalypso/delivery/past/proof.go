@@ -7,14 +7,12 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
 // ProofKey is a secret that only the state contains. The commits of the next apply have a proof that this key makes.
 type ProofKey string
-
-// proofTrailer starts the line of a commit message that [ProofKey.Proof] returns.
-const proofTrailer = "Kalypso-Proof: "
 
 // Proof returns a line for the message of the commit that leaves a record and these folders at a destination. With this
 // line, the next run recognizes the commit if the apply is killed before Terraform saves its state. People who may push
@@ -28,5 +26,5 @@ func (k ProofKey) Proof(at destination.Destination, recordHash string, folders i
 	for _, name := range folders.Names() {
 		fmt.Fprintf(mac, "%s %q\n", folders[name].Hash, name)
 	}
-	return proofTrailer + hex.EncodeToString(mac.Sum(nil)[:20])
+	return drift.ProofTrailer + hex.EncodeToString(mac.Sum(nil)[:20])
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -137,5 +138,58 @@ func TestUnusableRecord(t *testing.T) {
 	want := "At " + gitops.String() + ", the record " + gitops.RecordPath() + " can't be used: it is no JSON."
 	if p.Detail != want {
 		t.Errorf("%q, want %q", p.Detail, want)
+	}
+}
+
+// TestDriftByApplies: if only applies with another state changed the folders, the problem says that two states own the
+// rendering. Each reaction keeps its severity.
+func TestDriftByApplies(t *testing.T) {
+	t.Parallel()
+	byApply := drift.Commit{Commit: "c1", Subject: "Render environment dev", Apply: true, Paths: []string{"large/a"}}
+	byHand := drift.Commit{Commit: "c2", Subject: "Hotfix", Paths: []string{"large/b"}}
+	unfound := drift.Commit{Subject: "not found", Paths: []string{"large/c"}}
+	for _, tt := range []struct {
+		name    string
+		commits []drift.Commit
+		others  bool
+	}{
+		{"one apply", []drift.Commit{byApply}, true},
+		{"two applies", []drift.Commit{byApply, byApply}, true},
+		{"an apply and a person", []drift.Commit{byApply, byHand}, false},
+		{"a person", []drift.Commit{byHand}, false},
+		{"an unknown commit", []drift.Commit{unfound}, false},
+	} {
+		for reaction, fails := range map[drift.Reaction]bool{drift.Fail: true, drift.Overwrite: false, unknown.Text: false} {
+			s := past.NewState(gitops, "dev")
+			s.LastRead.Head, s.Drift = "head", tt.commits
+			n := &next.Next{
+				Wish:     &wish.Arguments{Destination: gitops, OnDrift: reaction},
+				Rendered: next.NewRendered(&wish.Arguments{}, &tree.Tree{}),
+			}
+			ps := report.Decision(&delivery.Decision{
+				Applied: n, Before: &s, Drift: []*past.State{&s}, Action: delivery.Undecided,
+			})
+			if len(ps) != 1 || ps.HasErrors() != fails || fails != strings.Contains(ps[0].Detail, "accepted_changes = [") {
+				t.Fatalf("%s, %s: %v", tt.name, reaction, ps)
+			}
+			if got := ps[0].Summary == "Another state applied this rendering"; got != tt.others {
+				t.Errorf("%s, %s: the summary is %q", tt.name, reaction, ps[0].Summary)
+			}
+		}
+	}
+}
+
+// TestWrittenByApply: the messages of applies, with a message of the user's own too, but not the messages of reverts.
+func TestWrittenByApply(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		record.Message("dev", nil):                                      true,
+		"Deploy the shop\n\n" + drift.ProofTrailer + "0123\n":           true,
+		"Revert \"Render environment dev\"\n\nThis reverts commit 1.\n": false,
+		"Hotfix: see " + drift.ProofTrailer + "\n":                      false,
+	} {
+		if got := drift.WrittenByApply(message); got != want {
+			t.Errorf("%q: %t", message, got)
+		}
 	}
 }

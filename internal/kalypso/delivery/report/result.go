@@ -79,22 +79,12 @@ const driftNamed drift.Reaction = "named"
 
 // driftProblem returns the drift of s with its commits and paths.
 func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
+	if s.Proposal == nil && drift.ByApplies(s.Drift) { // else people merged an older pull request of this state
+		return otherStateProblem(s, reaction)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "At %s, the rendered folders were changed outside Terraform:\n", s.Destination)
-	for _, d := range s.Drift {
-		if d.Commit != "" {
-			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
-			fmt.Fprintf(&b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, author, d.Time, subject)
-		} else {
-			fmt.Fprintf(&b, "\n%s:\n", d.Subject)
-		}
-		for _, path := range d.Paths {
-			fmt.Fprintf(&b, "  - %s\n", printable.Line(path))
-		}
-		if d.More > 0 {
-			fmt.Fprintf(&b, "  - and %d more\n", d.More)
-		}
-	}
+	writeDrift(&b, s)
 	const summary = "Drift: rendered folders changed outside Terraform"
 	switch {
 	case reaction == drift.Overwrite:
@@ -116,6 +106,47 @@ func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or let "+
 		"the apply put the rendered tree back. With on_drift = \"overwrite\", it would overwrite every later change, too."+
 		acceptAdvice(wish.DriftID(s)), "on_drift")
+}
+
+// writeDrift lists the commits of the drift with their paths.
+func writeDrift(b *strings.Builder, s *past.State) {
+	for _, d := range s.Drift {
+		if d.Commit != "" {
+			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
+			fmt.Fprintf(b, "\ncommit %s\n  by %s at %s\n  %s\n", d.Commit, author, d.Time, subject)
+		} else {
+			fmt.Fprintf(b, "\n%s:\n", d.Subject)
+		}
+		for _, path := range d.Paths {
+			fmt.Fprintf(b, "  - %s\n", printable.Line(path))
+		}
+		if d.More > 0 {
+			fmt.Fprintf(b, "  - and %d more\n", d.More)
+		}
+	}
+}
+
+// otherStateProblem reports drift that only applies made, which this state does not know: two states own one rendering,
+// or an apply ended before it saved its state.
+func otherStateProblem(s *past.State, reaction drift.Reaction) problem.Problem {
+	var b strings.Builder
+	fmt.Fprintf(&b, "At %s, an apply with another state changed the rendered folders:\n", s.Destination)
+	writeDrift(&b, s)
+	const (
+		summary = "Another state applied this rendering"
+		advice  = "\nOne rendering belongs to one state; else each apply undoes the other one. People may have applied a " +
+			"copy of the state, another workspace, or another root module with the same gitops_repo; or an apply ended before " +
+			"it saved its state. Keep one state, in a backend that locks it, and give any other rendering its own branch or path."
+	)
+	if reaction != drift.Fail {
+		text := b.String() + advice
+		if reaction == drift.Overwrite {
+			text += " The apply puts the rendered tree of this state back."
+		}
+		return problem.WarningAt(summary, text, "on_drift")
+	}
+	return problem.At(summary, b.String()+advice+"\nIf this state is the one to keep, compare both first, and let the "+
+		"apply put its tree back."+acceptAdvice(wish.DriftID(s)), "on_drift")
 }
 
 // adoption warns about the foreign folders that the rendering adopts. rest continues the text.
