@@ -136,10 +136,6 @@ func Decide(r *next.Rendered, p *past.Prior, s *past.State) *Decision {
 	decision.refuse(check.ProvenByAttributes(t.Wish, p, s))
 	if p == nil {
 		decision.NeedsBranch = t.Wish.Delivers() && t.Wish.Known == inventory.Whole
-		if decision.NeedsBranch && t.Rendered.Tree != nil {
-			c := check.Comparison{Next: t, Before: s, Branch: &past.Branch{}}
-			decision.refuse(c.FirstDelivery(&decision.Accepted))
-		}
 		return decision
 	}
 	decision.Action = decision.action()

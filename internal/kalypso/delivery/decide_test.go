@@ -280,11 +280,8 @@ func TestDecide(t *testing.T) {
 			s.prior, s.state, s.desired.Strategy = nil, nil, strategy.None
 		}, "write"},
 
-		{"a create of an empty tree is refused", func(s *situation) {
+		{"the branch decides whether a create of an empty tree is refused", func(s *situation) {
 			s.prior, s.state, s.desired.Tree = nil, nil, rendered("large small/a=-")
-		}, "write, reads the branch, refuses: empty"},
-		{"a create of an empty tree is allowed by allow_empty", func(s *situation) {
-			s.prior, s.state, s.desired.Tree, s.desired.Guardrails.AllowEmpty = nil, nil, rendered("large"), true
 		}, "write, reads the branch"},
 		{"a create of an empty tree is not refused with the strategy none", func(s *situation) {
 			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), strategy.None

@@ -5,6 +5,10 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -91,11 +95,16 @@ func TestWhyUnscheduled(t *testing.T) {
 				t.Errorf("problems: %v", problems)
 			}
 			if d.Tree.Schedule.AssignmentCount == 0 {
-				errs := delivery.Decide(d, nil, nil).Errors
-				if len(errs) != 1 || !strings.Contains(errs[0].Error(), "The tree would be empty") {
-					t.Fatalf("errors: %v", errs)
+				c := check.Comparison{Next: next.New(d, nil, nil), Branch: &past.Branch{}}
+				if err := c.FirstDelivery(nil); err != nil {
+					t.Errorf("on an empty branch: %v", err)
 				}
-				text = errs[0].Error()
+				c.Branch.Folders = inventory.Folders{"old": {}}
+				err := c.FirstDelivery(nil)
+				if err == nil || !strings.Contains(err.Error(), "The tree would be empty") {
+					t.Fatalf("error: %v", err)
+				}
+				text = err.Error()
 			}
 			for _, want := range tt.texts {
 				if !strings.Contains(text, want) {

@@ -84,7 +84,7 @@ func environmentRenderingSchema() schema.Schema {
 			),
 			"allow_empty": schemas.OptionalBool(
 				"Allow a change that removes all deployment target folders, if `max_removed` allows it too, and a first " +
-					"delivery without deployment targets. The default is `false`."),
+					"delivery without deployment targets to a branch that contains folders. The default is `false`."),
 			"require_known": schemas.OptionalBool(
 				"Fail a plan in which the assignments of a cluster type are not known yet. The default is `false`.",
 			),

@@ -8,11 +8,24 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestAccRenderingEmptyFirstDelivery: an empty first delivery needs guardrails.allow_empty, unless nothing is written.
+// TestAccRenderingEmptyFirstDelivery: a fleet may begin without workloads on an empty branch. If the branch contains
+// folders, an empty first delivery needs guardrails.allow_empty, unless nothing is written.
 func TestAccRenderingEmptyFirstDelivery(t *testing.T) {
 	t.Parallel()
+	for _, begins := range []map[string]string{nil, {"README.md": "# GitOps\n", "other/fleet/large/x.yaml": "a: 1\n"}} {
+		r := newRendering(t, gitserver.InitBare(t))
+		if begins != nil {
+			gitserver.Seed(t, r.repo, "dev", begins)
+			r.setDestination("path", "clusters")
+		}
+		r.options("create_branch", true)
+		r.Set("targets", map[string]string{})
+		r.expectCommits(1)
+		r.Set("targets", map[string]string{"a": "large"})
+		r.expectCommits(1)
+	}
 	r := newRendering(t, gitserver.InitBare(t))
-	r.options("create_branch", true)
+	gitserver.Seed(t, r.repo, "dev", map[string]string{"theirs/x.yaml": "a: 1\n"})
 	r.Set("targets", map[string]string{})
 	refused := []string{"Change exceeds guardrails", "The tree would be empty", "guardrails.allow_empty = true"}
 	r.expectRefused(refused, "plan")
@@ -71,6 +84,7 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 	missing := []string{
 		"Missing template",
 		`The template "config" does not exist. These cluster types name it: large: configType small: configType`,
+		`Object: ClusterType "large" from fleet.yaml, document 1, line 2 Field: spec.configType`,
 	}
 	out := r.Succeed("plan", "-no-color", "-var", "environment=dve").Text()
 	for _, said := range append(missing, "Environment that no workload names",

@@ -119,8 +119,12 @@ func (c *Comparison) Removals(
 }
 
 // FirstDelivery returns an error if the first delivery of the tree would contain no file with content, and
-// accepted_changes does not allow that.
+// accepted_changes does not allow that. If the destination contains no folder either, nothing can be lost: a fleet may
+// begin without workloads.
 func (c *Comparison) FirstDelivery(used *[]accepted.ID) error {
+	if len(c.Branch.Folders) == 0 {
+		return nil
+	}
 	if err := checkFirstDelivery(c.Next.Wish.Guardrails, c.Next.Target(), c.Next.Rendered); err != nil {
 		return c.Refuse(err, used, accepted.Empty, err.stake)
 	}

@@ -59,8 +59,8 @@ func checkFirstDelivery(g wish.Guardrails, wanted inventory.Folders, r *next.Ren
 		return nil
 	}
 	reason := "The tree would be empty: no deployment target has a file with content. Check the environment's name, the " +
-		"workloads and the scheduling policies. If the rendering may be empty at any time, set " +
-		"guardrails.allow_empty = true."
+		"workloads and the scheduling policies: the branch contains folders already. If the rendering may be empty at any " +
+		"time, set guardrails.allow_empty = true."
 	if text := whyEmpty(r); text != "" {
 		reason += "\n" + text
 	}

@@ -70,20 +70,20 @@ func TestRefusedTogether(t *testing.T) {
 		"create, nothing rendered, rendering of the environment": {func(b *branch) (request, *past.Prior) {
 			b.deliver(b.request("1", many, nil), 1)
 			return b.request("1", nothing, nil), nil
-		}, []string{accepted.Empty, accepted.Occupied, accepted.Removed}},
+		}, []string{accepted.Occupied, accepted.Removed}},
 		"create, nothing rendered, adoption": {func(b *branch) (request, *past.Prior) {
 			b.deliver(b.request("1", many, nil), 1)
 			o := b.request("1", nothing, nil)
 			o.Adopt = true
 			return o, nil
-		}, []string{accepted.Empty, accepted.Removed}},
+		}, []string{accepted.Removed}},
 		"create, nothing rendered, foreign folders": {func(b *branch) (request, *past.Prior) {
 			foreign(b, "dev")
 			return b.request("1", nothing, nil), nil
 		}, []string{accepted.Empty, accepted.Occupied, accepted.Removed}},
-		"create, nothing rendered": {func(b *branch) (request, *past.Prior) {
+		"create, nothing rendered, empty branch": {func(b *branch) (request, *past.Prior) {
 			return b.request("1", nothing, nil), nil
-		}, []string{accepted.Empty}},
+		}, nil},
 		"create, rendering of another environment": {func(b *branch) (request, *past.Prior) {
 			b.deliver(b.request("1", many, nil), 1)
 			o := b.request("1", map[string][]string{"large": {"a"}}, nil)
