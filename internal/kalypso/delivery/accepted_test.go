@@ -68,7 +68,8 @@ func TestAcceptedChanges(t *testing.T) {
 			"another head":         func(s *situation) { s.state.LastRead.Head = "next" },
 		}},
 		{accepted.Empty, func(s *situation) {
-			s.state, s.branch, s.desired.Tree = nil, &past.Branch{Head: "head"}, rendered("large")
+			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("theirs/x=1")}
+			s.desired.Tree = rendered("large")
 		}, map[string]func(*situation){
 			"another destination": func(s *situation) { s.desired.Destination.Branch = "live" },
 		}},

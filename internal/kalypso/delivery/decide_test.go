@@ -757,9 +757,17 @@ func TestChange(t *testing.T) {
 			s.state, s.branch.Record, s.branch.Folders = nil, nil, existing("legacy/x=1")
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
-		{"the first delivery is empty", func(s *situation) {
+		{"the first delivery is empty, and so is the branch", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, &past.Branch{Head: "head"}, rendered("large")
+		}, "write"},
+		{"the first delivery is empty, and the branch contains folders", func(s *situation) {
+			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("theirs/x=1")}
+			s.desired.Tree = rendered("large")
 		}, "refuses: empty"},
+		{"the first delivery is empty, as allow_empty allows", func(s *situation) {
+			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("theirs/x=1")}
+			s.desired.Tree, s.desired.Guardrails.AllowEmpty = rendered("large"), true
+		}, "write"},
 		{"the delivered tree was empty already", func(s *situation) {
 			s.state, s.branch, s.desired.Tree = nil, containing("large"), rendered("large")
 		}, "nothing"},
