@@ -76,7 +76,7 @@ func goFiles(t *testing.T) map[string][]string {
 // TestPackageSizes checks that no package is too large to be read at one time.
 func TestPackageSizes(t *testing.T) {
 	t.Parallel()
-	const mostFiles, mostLines = 40, 4_500
+	const mostFiles, mostLines = 60, 5_000
 	for name, files := range goFiles(t) {
 		lines := 0
 		for _, file := range files {
@@ -120,7 +120,7 @@ func TestFolders(t *testing.T) {
 // and of the types that it embeds, and the functions of its package whose first parameter has the type.
 func TestMethodCounts(t *testing.T) {
 	t.Parallel()
-	const most = 25
+	const most = 40
 	counted := 0
 	for name, files := range goFiles(t) {
 		of := packageTypes{methods: map[string][]string{}, functions: map[string]int{}, embedded: map[string][]string{}}

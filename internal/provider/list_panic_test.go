@@ -32,7 +32,8 @@ func TestListPanics(t *testing.T) {
 		}
 		var results []tfprotov6.ListResourceResult
 		for result := range stream.Results {
-			if results = append(results, result); len(results) == wanted {
+			results = append(results, result)
+			if len(results) == wanted {
 				break
 			}
 		}

@@ -19,7 +19,8 @@ func (s server) ImportResourceState(
 		resp = &tfprotov6.ImportResourceStateResponse{Diagnostics: ds}
 	})
 	ctx, _ = withoutBulk(ctx, nil)
-	if resp, err = s.ProviderServer.ImportResourceState(ctx, req); err != nil {
+	resp, err = s.ProviderServer.ImportResourceState(ctx, req)
+	if err != nil {
 		return resp, err
 	}
 	for _, imported := range resp.ImportedResources { // there is one at most
@@ -80,7 +81,8 @@ func passPrivate[Req, Resp any](
 	}
 	defer reportPanic(fail)
 	ctx, *private = withoutBulk(ctx, *private)
-	if resp, err = call(ctx, req); err != nil {
+	resp, err = call(ctx, req)
+	if err != nil {
 		return resp, err
 	}
 	after, ds := parts(resp)

@@ -34,7 +34,8 @@ func (s server) ListResource(
 			}
 		})
 		for result := range results {
-			if more = push(result); !more {
+			more = push(result)
+			if !more {
 				return
 			}
 		}

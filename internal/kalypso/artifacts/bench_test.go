@@ -56,7 +56,8 @@ func BenchmarkPublish(b *testing.B) {
 		start, cpu, uploads := time.Now(), processor.Time(), 0
 		peak := memory.Peak(func() {
 			var d *artifacts.Delivery
-			if d, err = artifacts.Open(b.Context(), client, destination.New(url, "dev", ""), commit); err != nil {
+			d, err = artifacts.Open(b.Context(), client, destination.New(url, "dev", ""), commit)
+			if err != nil {
 				return
 			}
 			defer d.Close()

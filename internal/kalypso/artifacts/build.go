@@ -66,9 +66,10 @@ func build(files []file, from source) (*built, error) {
 func (b *built) with(from source) (*built, error) {
 	made := &built{content: b.content, archive: b.archive}
 	var err error
-	if made.config, err = marshal(MediaTypeConfig, ocispec.Image{
+	made.config, err = marshal(MediaTypeConfig, ocispec.Image{
 		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{b.archive}},
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	made.manifest, err = marshal(ocispec.MediaTypeImageManifest, ocispec.Manifest{

@@ -74,7 +74,8 @@ func (d *Delivery) read(head *gitbranch.Snapshot) error {
 			return ErrNoCommit
 		}
 	}
-	if d.snapshot, err = head.History().At(d.commit); err != nil {
+	d.snapshot, err = head.History().At(d.commit)
+	if err != nil {
 		return err
 	}
 	r, err := record.Read(d.snapshot, d.at)

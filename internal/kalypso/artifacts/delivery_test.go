@@ -75,7 +75,8 @@ func TestTwoMachines(t *testing.T) {
 	changed := f.deliver(t, map[string]string{"small/app/deploy.yaml": "kind: DaemonSet\n"}, "large", "small")
 	last := f.deliver(t, map[string]string{"other/x.yaml": "a: 1\n"}, "large", "small")
 	two := publication(t, testregistry.Start(t).Host)
-	if got, _, err = f.publish(t, two, last); err != nil {
+	got, _, err = f.publish(t, two, last)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got["large"].Digest != want["large"].Digest || got["small"].Digest == want["small"].Digest {

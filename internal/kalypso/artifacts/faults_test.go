@@ -184,7 +184,8 @@ func TestFaults(t *testing.T) {
 				t.Errorf("the problem is %s", text)
 			}
 			server.Fail(nil)
-			if p.Published = published; err != nil {
+			p.Published = published
+			if err != nil {
 				none := artifacts.Artifact{Digest: "sha256:" + strings.Repeat("0", 64), TreeHash: "latest"}
 				p.Published = map[string]artifacts.Artifact{"large": none}
 			}
@@ -327,7 +328,8 @@ func TestBlobsInAnotherStorage(t *testing.T) {
 	p := publication(t, server.Host, login(t, registry.Credential{
 		URL: "http://" + server.Host, Username: user, Password: password,
 	}))
-	if p.Key, err = sign.ParseKey(privateKey(t, key), nil); err != nil {
+	p.Key, err = sign.ParseKey(privateKey(t, key), nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := f.publish(t, p, commit); err != nil {

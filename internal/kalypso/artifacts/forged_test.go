@@ -152,7 +152,8 @@ func TestForgedManifests(t *testing.T) {
 		wrongCommit) {
 		t.Run(name, func(t *testing.T) {
 			p := publication(t, server.Host)
-			if p.Base, err = p.Base.Join(strings.ReplaceAll(strings.ToLower(name), " ", "-")); err != nil {
+			p.Base, err = p.Base.Join(strings.ReplaceAll(strings.ToLower(name), " ", "-"))
+			if err != nil {
 				t.Fatal(err)
 			}
 			want := publish(t, p, 1) // uploads the blobs

@@ -66,7 +66,8 @@ func (p Publication) Publish(ctx context.Context, d *Delivery) (all map[string]A
 	if err != nil {
 		return nil, 0, err
 	}
-	if uploads, err = p.upload(ctx, d, work); err != nil {
+	uploads, err = p.upload(ctx, d, work)
+	if err != nil {
 		return nil, uploads, err
 	}
 	if err = p.sign(ctx, d, work); err != nil {
@@ -90,7 +91,8 @@ func (p Publication) each(n int, work func(i int) error) error {
 		if unavailable.Load() {
 			return
 		}
-		if errs[i] = work(i); errors.Is(errs[i], githost.ErrUnavailable) {
+		errs[i] = work(i)
+		if errors.Is(errs[i], githost.ErrUnavailable) {
 			unavailable.Store(true)
 		}
 	})
@@ -118,7 +120,8 @@ func clusterTypes(all []*publishing) []string {
 // registry could have put it there.
 func (p Publication) find(ctx context.Context, clusterType string, want Artifact) (w *publishing, err error) {
 	w = &publishing{clusterType: clusterType, artifact: want}
-	if w.name, w.repository, err = p.open(ctx, clusterType); err != nil {
+	w.name, w.repository, err = p.open(ctx, clusterType)
+	if err != nil {
 		return nil, err
 	}
 	found, err := resolve(ctx, w.repository, want.TreeHash)
@@ -140,7 +143,8 @@ func (p Publication) find(ctx context.Context, clusterType string, want Artifact
 func (p Publication) open(ctx context.Context, clusterType string) (
 	name registry.Repository, opened *remote.Repository, err error,
 ) {
-	if name, err = p.Base.Join(clusterType); err == nil {
+	name, err = p.Base.Join(clusterType)
+	if err == nil {
 		opened, err = p.Client.Open(ctx, name)
 	}
 	return name, opened, err
@@ -162,7 +166,8 @@ func (w *publishing) accept(b *built) (accepted bool, err error) {
 		return false, nil
 	}
 	if w.candidate.Digest != b.manifest.Digest && w.earlier != nil {
-		if b, err = b.with(*w.earlier); err != nil {
+		b, err = b.with(*w.earlier)
+		if err != nil {
 			return false, err
 		}
 	}
@@ -247,7 +252,8 @@ func (p Publication) upload(ctx context.Context, d *Delivery, all []*publishing)
 			return p.Client.Error(w.name, "push an artifact to",
 				p.push(ctx, w.repository, b.manifest.Digest.String(), b.manifest, b.config, b.content))
 		})
-		if errs = append(errs, err); errors.Is(err, githost.ErrUnavailable) {
+		errs = append(errs, err)
+		if errors.Is(err, githost.ErrUnavailable) {
 			break
 		}
 	}
@@ -353,7 +359,8 @@ func (p Publication) Observe(ctx context.Context) (Observed, error) {
 		if gone {
 			o.Missing[names[i]] = true
 		}
-		if a.Digest, a.Missing = tree.String(), false; tree != "" {
+		a.Digest, a.Missing = tree.String(), false
+		if tree != "" {
 			o.Artifacts[names[i]] = a
 		}
 		return p.Client.Error(name, "read the artifact in", err)

@@ -214,7 +214,8 @@ func TestPublish(t *testing.T) {
 	publish(first, 2)
 	// A manifest with a tag of other people is not removed, and neither is their tag.
 	var manifest ocispec.Descriptor
-	if manifest, err = large.Resolve(t.Context(), "latest"); err == nil {
+	manifest, err = large.Resolve(t.Context(), "latest")
+	if err == nil {
 		err = large.Tag(t.Context(), manifest, "theirs")
 	}
 	if err != nil {
@@ -251,7 +252,8 @@ func withOtherFiles(t *testing.T, r *remote.Repository, digest string) ocispec.D
 	}
 	layer := content.NewDescriptorFromBytes(manifest.Layers[0].MediaType, files.Bytes())
 	manifest.Layers[0] = layer
-	if text, err = json.Marshal(manifest); err != nil {
+	text, err = json.Marshal(manifest)
+	if err != nil {
 		t.Fatal(err)
 	}
 	pushed := content.NewDescriptorFromBytes(manifest.MediaType, text)

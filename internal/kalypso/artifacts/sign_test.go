@@ -44,7 +44,8 @@ func TestSign(t *testing.T) {
 
 	// Artifacts that were published without a key are signed later, without another upload.
 	var err error
-	if p.Key, err = sign.ParseKey([]byte(key.Private), []byte(key.Password)); err != nil {
+	p.Key, err = sign.ParseKey([]byte(key.Private), []byte(key.Password))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Key.PEM() != key.Public {
@@ -104,7 +105,8 @@ func TestSign(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, private := range map[string]any{"Ed25519": ed, "RSA": long} {
-		if p.Key, err = sign.ParseKey(privateKey(t, private), nil); err != nil {
+		p.Key, err = sign.ParseKey(privateKey(t, private), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		publish(0)

@@ -23,7 +23,8 @@ type secrets struct {
 // add adds secrets that contain the marks of names.
 func (s *secrets) add(of names, texts []string) {
 	for _, text := range texts {
-		switch text = of.restore(text); {
+		text = of.restore(text)
+		switch {
 		case len(text) >= shortestPart:
 			s.long.Add(text)
 		case s.short == nil:

@@ -46,7 +46,8 @@ func compileSchema(text string) (*compiledSchema, error) {
 		return nil, fmt.Errorf("the schema is not valid JSON: %w", jsonError(err))
 	}
 	var bounds schemaDocument
-	if bounds.add(doc, 0); bounds.err != nil {
+	bounds.add(doc, 0)
+	if bounds.err != nil {
 		return nil, bounds.err
 	}
 	c := jsonschema.NewCompiler()
@@ -112,7 +113,8 @@ func schemaViolations(schema *compiledSchema, data map[string]any, keys iter.Seq
 		instance[k] = asNumber(data[k])
 	}
 	cost := meter{remaining: maxEvaluations}
-	if cost.add(schema.root, instance, nil, 0); cost.remaining < 0 {
+	cost.add(schema.root, instance, nil, 0)
+	if cost.remaining < 0 {
 		return []string{fmt.Sprintf("the values: validating them takes more than %d evaluations. Check that the schema's "+
 			"references do not repeat each other", maxEvaluations)}
 	}

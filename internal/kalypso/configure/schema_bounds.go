@@ -42,7 +42,8 @@ type schemaDocument struct {
 }
 
 func (d *schemaDocument) add(v any, depth int) {
-	switch d.parts++; {
+	d.parts++
+	switch {
 	case d.err != nil:
 		return
 	case d.parts > maxSchemaParts:
@@ -72,7 +73,8 @@ func (d *schemaDocument) add(v any, depth int) {
 func (d *schemaDocument) addPattern(v any) {
 	expr, _ := v.(string)
 	size, err := pattern.Size(expr)
-	switch d.patterns += size; {
+	d.patterns += size
+	switch {
 	case d.err != nil:
 	case err != nil:
 		d.err = fmt.Errorf("pattern %.40q: %w", expr, err)

@@ -122,7 +122,8 @@ func (m *meter) add(n *part, v any, same []*part, depth int) {
 		return
 	}
 	const perLook = 16 // parts of same
-	if m.remaining -= n.own + int64(len(same)/perLook); depth > maxNested {
+	m.remaining -= n.own + int64(len(same)/perLook)
+	if depth > maxNested {
 		m.remaining = -1
 	}
 	if len(n.same) > 0 {

@@ -185,7 +185,8 @@ func mapValue(n *yaml3.Node) (any, error) {
 		if _, ok := m[keyString(k)]; ok {
 			return nil, errRepeatedKey
 		}
-		if m[keyString(k)], err = nodeValue(value); err != nil {
+		m[keyString(k)], err = nodeValue(value)
+		if err != nil {
 			return nil, err
 		}
 	}

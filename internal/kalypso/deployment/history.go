@@ -138,7 +138,8 @@ func (h *History) FirstParents() []string {
 	for i, read := 0, len(h.commits) > 0; read; {
 		c := h.commits[i]
 		all = append(all, c.Hash)
-		if read = len(c.Parents) > 0; read {
+		read = len(c.Parents) > 0
+		if read {
 			i, read = h.index[c.Parents[0]]
 		}
 	}

@@ -59,7 +59,8 @@ func TestFileTimeIsOver(t *testing.T) {
 	if _, problems := engine.Run(t.Context(), f, engine.Options{}); !errors.Is(problems.Err(), render.ErrTooSlow) {
 		t.Errorf("it renders in a nanosecond: %v", problems)
 	}
-	files, _ := engine.Prepare(t.Context(), f, placement.PriorResults{}).RenderTarget("large", "app-test", &render.Buffer{})
+	prepared := engine.Prepare(t.Context(), f, placement.PriorResults{})
+	files, _ := prepared.RenderTarget("large", "app-test", &render.Buffer{})
 	if len(files) != 3 || string(files[2].Content) != "path: xxx" {
 		t.Errorf("again: %d files", len(files))
 	}

@@ -77,7 +77,8 @@ func BenchmarkBuildOwnValues(b *testing.B) {
 			var built *tree.Tree
 			for b.Loop() {
 				var problems problem.Problems
-				if built, problems = build(b.Context(), f); problems.HasErrors() {
+				built, problems = build(b.Context(), f)
+				if problems.HasErrors() {
 					b.Fatal(problems)
 				}
 				assignments += built.Schedule.AssignmentCount

@@ -66,7 +66,8 @@ func setExtreme(r *rand.Rand, v reflect.Value) {
 	case reflect.Int, reflect.Int64:
 		v.SetInt(extremeNumbers[r.IntN(len(extremeNumbers))])
 	case reflect.Pointer:
-		if v.SetZero(); r.IntN(3) > 0 {
+		v.SetZero()
+		if r.IntN(3) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
 			setExtreme(r, v.Elem())
 		}
@@ -82,7 +83,8 @@ func setExtreme(r *rand.Rand, v reflect.Value) {
 			v.Set(reflect.Append(v.Slice3(0, n, n), element))
 		}
 	case reflect.Map:
-		if v.SetZero(); v.Type() == reflect.TypeFor[map[string]string]() && r.IntN(4) > 0 {
+		v.SetZero()
+		if v.Type() == reflect.TypeFor[map[string]string]() && r.IntN(4) > 0 {
 			v.Set(reflect.ValueOf(map[string]string{text(): text(), "a": text()}))
 		}
 	default:

@@ -179,7 +179,8 @@ func (c clusters) filter(groups []observation.Group, in bool) (left []observatio
 				members = append(members, m)
 			}
 		}
-		if g.Members = members; len(members) > 0 {
+		g.Members = members
+		if len(members) > 0 {
 			left = append(left, g)
 		}
 	}

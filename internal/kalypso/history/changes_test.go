@@ -137,7 +137,8 @@ func TestSamePlace(t *testing.T) {
 		"other path":                       {func(o *observation.Observation) { o.Path = "other" }, false},
 	} {
 		now := observed(200, nil)
-		if test.change(now); history.SamePlace(was, now) != test.want {
+		test.change(now)
+		if history.SamePlace(was, now) != test.want {
 			t.Errorf("%s: %t", name, !test.want)
 		}
 	}

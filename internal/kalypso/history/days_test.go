@@ -189,7 +189,8 @@ func (d *days) recordAll(t *testing.T, p place) {
 		}
 		was = done.Present
 		before := p.size(t)
-		if r.Previous = was; i%3 == 0 {
+		r.Previous = was
+		if i%3 == 0 {
 			r.Previous = nil
 		}
 		if again, err := s.Record(t.Context(), r); err != nil || again.Changes != 0 || p.size(t) != before {

@@ -111,7 +111,8 @@ func (p *pipeline) deliver(before map[string]string, continues bool) {
 	}
 	d := &p.made[len(p.made)-1]
 	d.last, d.commit, d.tree, d.record = at, numberOf(p.record.PromotedCommit), treeOf(p.folders), *p.record
-	if d.delivered = p.now; p.record.Rollout.UnderWay() {
+	d.delivered = p.now
+	if p.record.Rollout.UnderWay() {
 		d.delivered = -1
 	}
 }
@@ -199,7 +200,8 @@ func (p *pipeline) step() {
 			"gates hold for ",
 			newest,
 		)
-		if r.Promotion.Decision = promotion.Promote; p.IntN(4) == 0 {
+		r.Promotion.Decision = promotion.Promote
+		if p.IntN(4) == 0 {
 			r.Promotion.Decision, r.Promotion.Explanation = "", ""
 		}
 		return r
@@ -269,7 +271,8 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 			continue
 		}
 		one := p.made[i-1]
-		if kinds[i] = "change"; d.commit != one.commit {
+		kinds[i] = "change"
+		if d.commit != one.commit {
 			kinds[i] = "promotion"
 		}
 		is, was := d.record.Promotion, one.record.Promotion
@@ -336,7 +339,8 @@ func (p *pipeline) want(since, until int) ([]expectation, string) {
 			}
 		}
 		e.Folders = strings.Join(changed, " ")
-		if e.Reason = d.record.Promotion.Explanation; e.Reason == "" {
+		e.Reason = d.record.Promotion.Explanation
+		if e.Reason == "" {
 			e.Reason = p.branch[d.last].Subject
 		}
 		if d.delivered >= 0 {

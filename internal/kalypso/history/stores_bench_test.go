@@ -50,11 +50,13 @@ func BenchmarkRecord(b *testing.B) {
 		b.Helper()
 		var r history.Write
 		if was != "" {
-			if r.Previous, err = observation.Parse(was); err != nil {
+			r.Previous, err = observation.Parse(was)
+			if err != nil {
 				b.Fatal(err)
 			}
 		}
-		if r.Observation, err = observation.Parse(now); err != nil {
+		r.Observation, err = observation.Parse(now)
+		if err != nil {
 			b.Fatal(err)
 		}
 		if !history.Due(r.Previous, r.Observation, 0) || history.Summary(history.Compare(r.Previous, r.Observation)) == "" {

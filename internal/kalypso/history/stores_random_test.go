@@ -156,7 +156,8 @@ func (c *clusters) change() {
 		if c.IntN(8) == 0 {
 			r = report{state: "missing"}
 		}
-		if r.since = c.now - []int64{0, 300, 3_600_000, 40 * 86_400_000, -5000}[c.IntN(5)]; c.IntN(5) == 0 {
+		r.since = c.now - []int64{0, 300, 3_600_000, 40 * 86_400_000, -5000}[c.IntN(5)]
+		if c.IntN(5) == 0 {
 			r.since = 0
 		}
 		c.run[instance] = r
@@ -299,7 +300,8 @@ func randomRecords(t *testing.T, p place, random *rand.Rand) {
 		}
 		// To record the same observation again writes nothing.
 		before := p.size(t)
-		if mustRecord(t, s, was, now); p.size(t) != before {
+		mustRecord(t, s, was, now)
+		if p.size(t) != before {
 			t.Fatalf("the same record again changes the store from %s to %s", before, p.size(t))
 		}
 	}

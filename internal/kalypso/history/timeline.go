@@ -173,7 +173,8 @@ func (t *Timeline) Select(q Query, past *StoredRuns) {
 	}
 	slices.SortFunc(past.Versions, VersionCount.Compare)
 	slices.SortFunc(past.Runs, compareRuns)
-	if past.Truncated = len(past.Runs) > q.Limit; past.Truncated {
+	past.Truncated = len(past.Runs) > q.Limit
+	if past.Truncated {
 		past.Runs = past.Runs[:q.Limit]
 	}
 }

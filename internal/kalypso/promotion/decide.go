@@ -43,9 +43,11 @@ func Decide(w World) (*Choice, error) {
 	if len(result.Unread) > 0 {
 		return result, nil
 	}
-	if result.Unproven = c.unproven(); len(result.Unread) == 0 {
+	result.Unproven = c.unproven()
+	if len(result.Unread) == 0 {
 		result.RolledBack = c.rolledBack()
-		if result.Settled = w.Current.Unsettled && c.rollback.succeeds(); result.Commit == w.Current.Commit {
+		result.Settled = w.Current.Unsettled && c.rollback.succeeds()
+		if result.Commit == w.Current.Commit {
 			result.By = w.Current.By
 		}
 		goesBack := result.Decision == Rollback && result.By == ByRollback
@@ -126,7 +128,8 @@ func (c *choice) choose() {
 			continue
 		}
 		v := c.eligible(commit)
-		if result.Unread = v.unread; len(v.unread) > 0 {
+		result.Unread = v.unread
+		if len(v.unread) > 0 {
 			return
 		}
 		if len(v.waiting) == 0 && w.outsideWindows(commit) {
@@ -245,7 +248,8 @@ func (c *choice) rolledBack() string {
 	case c.result.Decision == Pinned:
 		taken = append(taken, current)
 	case c.result.Decision == Rollback:
-		if taken = append(taken, w.rejected()...); c.result.By == ByRollback {
+		taken = append(taken, w.rejected()...)
+		if c.result.By == ByRollback {
 			taken = append(taken, current)
 		}
 	}

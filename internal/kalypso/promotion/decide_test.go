@@ -465,7 +465,8 @@ func TestDecide(t *testing.T) {
 				t.Errorf("the warnings are %q, want %q", text, tc.warning)
 			}
 			again := tc.world
-			if again.Current.Commit, again.Current.RolledBack = d.Commit, d.RolledBack; !again.Current.Rollout {
+			again.Current.Commit, again.Current.RolledBack = d.Commit, d.RolledBack
+			if !again.Current.Rollout {
 				second, err := promotion.Decide(again)
 				moves := err == nil && (second.Commit != d.Commit || second.Decision == promotion.Promote)
 				if err != nil || moves && d.Decision != promotion.Rollback { // after a rollback, a good commit may be promoted
@@ -520,7 +521,8 @@ func TestPinOfLostCommit(t *testing.T) {
 			if d := decide(); d.Decision != want {
 				t.Errorf("without the pin, the decision is %s, want %s: %s", d.Decision, want, d.Summary)
 			}
-			if w.Current.RolledBack = lost; tc.want == "" && tc.left != nil && decide().Decision != promotion.Promote {
+			w.Current.RolledBack = lost
+			if tc.want == "" && tc.left != nil && decide().Decision != promotion.Promote {
 				t.Error("with a record that an earlier version wrote, the next commit is not promoted")
 			}
 		})

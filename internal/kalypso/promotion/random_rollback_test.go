@@ -130,7 +130,8 @@ func (c *chain) checkFrozen(e *environment, fail func(string, ...any)) {
 // writeFolders writes all folders of a commit, or if partly is set only the first folder.
 func (e *environment) writeFolders(c *chain, commit string, partly bool) {
 	e.head++
-	if e.trees = maps.Clone(e.trees); e.trees == nil {
+	e.trees = maps.Clone(e.trees)
+	if e.trees == nil {
 		e.trees = map[string]string{}
 	}
 	for i, name := range folderNames {

@@ -511,7 +511,8 @@ func (c *chain) hasRun(reader, e *environment, commit string, minutes int) bool 
 			case from < 0 || minute-last > renewedWithin:
 				from = minute
 			}
-			if last = minute; last-from >= minutes {
+			last = minute
+			if last-from >= minutes {
 				return true
 			}
 		}

@@ -84,7 +84,8 @@ var harmless = strings.NewReplacer(
 func (r Reason) Facts() string {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(r.Explanation), "\n") {
-		if line = strings.TrimSpace(printable.Line(line)); line != "" && i < maxFacts {
+		line = strings.TrimSpace(printable.Line(line))
+		if line != "" && i < maxFacts {
 			b.WriteString("- " + harmless.Replace(line) + "\n")
 		}
 	}

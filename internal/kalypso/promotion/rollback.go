@@ -157,7 +157,8 @@ func (c *choice) goBackByItself() bool {
 		return true
 	}
 	c.failed = strings.Join(facts, "; ")
-	if c.choose(); len(c.result.Unread) == 0 && c.result.Decision != Promote {
+	c.choose()
+	if len(c.result.Unread) == 0 && c.result.Decision != Promote {
 		c.result.Decision = Frozen
 	}
 	return true

@@ -72,7 +72,8 @@ func (s *statuses) isFuture(of githost.Status) bool {
 // noteUnknownName notes, once, that no commit has a status of this name, and lists the existing names: the name may be
 // misspelled.
 func (s *statuses) noteUnknownName(name string) string {
-	if name = strings.ToLower(name); s.found[name] != nil || s.hinted[name] {
+	name = strings.ToLower(name)
+	if s.found[name] != nil || s.hinted[name] {
 		return ""
 	}
 	s.hinted[name] = true

@@ -26,7 +26,8 @@ func TestWindows(t *testing.T) {
 	}
 	in := func(state windows.State, change func(*promotion.World)) func(*promotion.World) {
 		return func(w *promotion.World) {
-			if w.Window = state; change != nil {
+			w.Window = state
+			if change != nil {
 				change(w)
 			}
 		}

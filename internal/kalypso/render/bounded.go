@@ -33,7 +33,8 @@ func (b *bounds) bounded(name string, f any) any {
 	run := func(args []reflect.Value) (results []reflect.Value) {
 		err := b.checkCall(name, deep, args)
 		if err == nil {
-			if results = append(call(args), noError); !results[1].IsNil() {
+			results = append(call(args), noError)
+			if !results[1].IsNil() {
 				return results[:2]
 			}
 			err = b.checkResult(name, elem(results[0]))
@@ -56,7 +57,8 @@ func (b *bounds) checkCall(name string, deep bool, args []reflect.Value) error {
 		n := firstLevel(elem(arg))
 		if deep && composite(arg) {
 			var err error
-			if n, err = b.measure(arg); err != nil {
+			n, err = b.measure(arg)
+			if err != nil {
 				return err
 			}
 		}
@@ -104,7 +106,8 @@ var numbers = regexp.MustCompile(`\d+|\*`)
 // times multiplies without overflow. Negative factors count as zero.
 func times(a, b int64) int64 {
 	const most = 1 << 50
-	if a, b = max(a, 0), max(b, 0); b > 0 && a > most/b {
+	a, b = max(a, 0), max(b, 0)
+	if b > 0 && a > most/b {
 		return most
 	}
 	return a * b
@@ -179,7 +182,8 @@ func written(v reflect.Value, depth int, left *int64) bool {
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			if *left -= perPart; !part(v.Index(i)) {
+			*left -= perPart
+			if !part(v.Index(i)) {
 				return false
 			}
 		}

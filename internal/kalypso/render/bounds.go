@@ -76,7 +76,8 @@ func (b *bounds) tick() error {
 		return b.late
 	}
 	const between = 64 // ticks between two checks of the context, which take longer
-	if b.ticks++; b.ticks%between == 0 {
+	b.ticks++
+	if b.ticks%between == 0 {
 		return b.ctx.Err()
 	}
 	return nil

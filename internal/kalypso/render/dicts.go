@@ -148,7 +148,8 @@ func dig(args ...any) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dig: %w", err)
 		}
-		if value, ok = dict[key]; !ok {
+		value, ok = dict[key]
+		if !ok {
 			return otherwise, nil
 		}
 	}

@@ -167,7 +167,8 @@ func untilStep(start, stop, step int) (numbers []int, err error) {
 		if n == stop {
 			break
 		}
-		if numbers = append(numbers, n); len(numbers) > maxNumbers { // no loop can use more numbers
+		numbers = append(numbers, n)
+		if len(numbers) > maxNumbers { // no loop can use more numbers
 			return nil, boundError("it would return more than %d numbers", maxNumbers)
 		}
 	}
@@ -193,7 +194,8 @@ func seq(params ...int) (string, error) {
 	}
 	var texts []string
 	for n := range steps(start, end, step) {
-		if texts = append(texts, strconv.Itoa(n)); len(texts) > maxNumbers {
+		texts = append(texts, strconv.Itoa(n))
+		if len(texts) > maxNumbers {
 			return "", boundError("it would return more than %d numbers", maxNumbers)
 		}
 	}
@@ -205,7 +207,8 @@ func steps(start, end, step int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n := start; step > 0 && n <= end || step < 0 && n >= end; {
 			before := n
-			if n += step; !yield(before) || (n > before) != (step > 0) { // n overflowed
+			n += step
+			if !yield(before) || (n > before) != (step > 0) { // n overflowed
 				return
 			}
 		}

@@ -12,7 +12,8 @@ func (w *worker) piece(p *piece, s *assignmentInput, keep bool) error {
 		text = s.data.Namespace
 	case p.root != nil:
 		var err error
-		if text, err = w.shared(p, s, keep); err != nil {
+		text, err = w.shared(p, s, keep)
+		if err != nil {
 			return err
 		}
 	}

@@ -449,7 +449,8 @@ func (w *worker) manifest(m *manifest, s *assignmentInput) error {
 			}
 		}
 		var err error
-		if m, err = parseManifest(text); err != nil {
+		m, err = parseManifest(text)
+		if err != nil {
 			return inPass(pass+1, err)
 		}
 	}

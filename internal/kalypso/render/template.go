@@ -155,7 +155,8 @@ func quoteLine(text string, err error) string {
 	const most = 200 // characters
 	n := 0
 	for line := range strings.Lines(text) {
-		if n++; n == located.Line {
+		n++
+		if n == located.Line {
 			quoted := []rune(strings.TrimSpace(line))
 			return "\n" + problem.IndentedList([]string{string(quoted[:min(len(quoted), most)])}, 1)
 		}
@@ -211,7 +212,8 @@ func (x *executor) execute(p *piece, d *Data, again bool) (string, error) {
 	case ok:
 	case again:
 		var err error
-		if tmpl, err = p.root.Clone(); err != nil {
+		tmpl, err = p.root.Clone()
+		if err != nil {
 			return "", err
 		}
 		x.clones[p.root] = tmpl.Funcs(x.bounding(p.functions))

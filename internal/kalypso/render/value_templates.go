@@ -322,7 +322,8 @@ func (w *worker) renderTexts(v any, s *assignmentInput) (any, error) {
 			if _, twice := m[name]; twice {
 				return nil, fmt.Errorf("two keys become %.100q", name)
 			}
-			if m[name], err = w.renderTexts(v[key], s); err != nil {
+			m[name], err = w.renderTexts(v[key], s)
+			if err != nil {
 				return nil, err
 			}
 		}

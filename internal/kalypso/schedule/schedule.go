@@ -104,7 +104,8 @@ func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Sc
 		for _, policies := range policiesOf {
 			count += min(len(policies), 1)
 		}
-		if quota.all += count; quota.all > quota.most {
+		quota.all += count
+		if quota.all > quota.most {
 			s.Placements, s.AssignmentCount = nil, 0
 			continue
 		}

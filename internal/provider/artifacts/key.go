@@ -59,7 +59,8 @@ func planPublicKey(c *schemas.Call, key *sign.Key, known bool) {
 
 // setPublicKey sets the public key to that of a key, which may be nil.
 func setPublicKey(m schemas.Model, key *sign.Key) {
-	if m.Set(tfvalue.Values{"public_key": nil}); key != nil {
+	m.Set(tfvalue.Values{"public_key": nil})
+	if key != nil {
 		m.Set(tfvalue.Values{"public_key": key.PEM()})
 	}
 }

@@ -90,7 +90,8 @@ func azureDevOpsEnvironment(variable func(string) string) (token string, organiz
 		return "", nil // two organisations: it is unknown which of them the token is for
 	}
 	for _, name := range azureDevOpsTokenVariables {
-		if token = variable(name); token != "" {
+		token = variable(name)
+		if token != "" {
 			return token, organizations
 		}
 	}

@@ -110,7 +110,8 @@ func TestAzureDevOpsOtherOrganization(t *testing.T) {
 	}
 	host := readAzureDevOps(tfvalue.Decoder{Problems: new(problem.Problems)}, nil)
 	var err error
-	if host.anonymous, err = host.open(true, nil); err != nil {
+	host.anonymous, err = host.open(true, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	d := &Data{hosts: []hostSettings{host}}

@@ -152,7 +152,8 @@ func TestAccAzureRepos(t *testing.T) {
 			r.Set("commit", head)
 			r.Apply()
 			var verdict string
-			if r.Output("verdict", &verdict); verdict != "success" {
+			r.Output("verdict", &verdict)
+			if verdict != "success" {
 				t.Errorf("the verdict is %q", verdict)
 			}
 			r.expectNoSecret()

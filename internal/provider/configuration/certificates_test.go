@@ -122,7 +122,8 @@ func TestInvalidCertificates(t *testing.T) {
 				"client_key": own.Client.Key}
 			maps.Copy(given, tc.given)
 			url, argument := "https://127.0.0.1:1/tfs/Main", "base_url"
-			if delete(given, "http"); what == "plain http" {
+			delete(given, "http")
+			if what == "plain http" {
 				url = "http://127.0.0.1:1/tfs/Main"
 			}
 			var config any = given

@@ -79,7 +79,8 @@ func TestAccCredentials(t *testing.T) {
 				p.forget()
 			}
 			set("registered", p.url)
-			if r.Succeed("plan", "-no-color"); p.git != nil && p.credentials() == 0 {
+			r.Succeed("plan", "-no-color")
+			if p.git != nil && p.credentials() == 0 {
 				t.Error("the private repo was read without a credential")
 			}
 

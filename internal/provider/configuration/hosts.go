@@ -73,7 +73,8 @@ type hostSettings struct {
 // readBlock reads the arguments that the blocks of all hosts have, and returns the block if it is set. example is a
 // valid base_url, for errors.
 func (h *hostSettings) readBlock(d tfvalue.Decoder, example string) (given tfvalue.Decoder, ok bool) {
-	if given, ok = d.Object(h.block); ok {
+	given, ok = d.Object(h.block)
+	if ok {
 		h.token, h.server = given.String("token"), given.String("base_url")
 		checkBaseURL(given, h.server, example)
 		h.certificates = readCertificates(given, h.server)
@@ -279,7 +280,8 @@ func (d *Data) CheckCredential(repo string, diags *diag.Diagnostics) {
 	}
 	why := fmt.Sprintf("the provider has no %s for %s", strings.Replace(host.source, " or ", " and no ", 1), host.name)
 	if host.hasCredential {
-		if why = host.whyWithheld(repo); why == "" {
+		why = host.whyWithheld(repo)
+		if why == "" {
 			return
 		}
 	}

@@ -311,7 +311,8 @@ func TestAccSigningSecrets(t *testing.T) {
 		"shown plan": shown.Stdout,
 	} {
 		for secret := range strings.Lines(key.Private + "\n" + passphrase) {
-			if secret = strings.TrimSpace(secret); secret != "" && strings.Contains(text, secret) {
+			secret = strings.TrimSpace(secret)
+			if secret != "" && strings.Contains(text, secret) {
 				t.Errorf("a secret is in the %s", name)
 			}
 		}

@@ -133,7 +133,8 @@ func (w *world) edit(among []edit) {
 	}
 	at := w.IntN(total)
 	for _, e := range among {
-		if at -= e.weight; at < 0 {
+		at -= e.weight
+		if at < 0 {
 			w.did("%s", e.name)
 			e.make(w)
 			return

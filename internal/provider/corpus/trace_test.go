@@ -127,7 +127,8 @@ func (t *trace) private(test *testing.T, private []byte) {
 	for key, value := range keys {
 		if s, err := past.DecodeState(value); err == nil {
 			omitRepeats(s)
-			if value, err = json.Marshal(s); err != nil {
+			value, err = json.Marshal(s)
+			if err != nil {
 				test.Fatal(err)
 			}
 		}

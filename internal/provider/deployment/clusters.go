@@ -42,7 +42,8 @@ func readClustersRequest(r schemas.Reading) clustersRequest {
 
 func listClusters(ctx context.Context, r schemas.Reading, request clustersRequest) tfvalue.Values {
 	lists, ps := clusters.Read(ctx, request.sources, request.last)
-	if tfvalue.AppendProblems(r.Diags, ps); r.Diags.HasError() {
+	tfvalue.AppendProblems(r.Diags, ps)
+	if r.Diags.HasError() {
 		return nil
 	}
 	all, err := clusters.Join(lists, request.rules)
@@ -105,7 +106,8 @@ func readHub(p *configuration.Data, d tfvalue.Decoder) clusters.Source {
 		return hub
 	}
 	var known bool
-	if hub.Connection, known = schemas.ReadConnection(p, d, hub.Hub, problem.Attr("cluster")); !known {
+	hub.Connection, known = schemas.ReadConnection(p, d, hub.Hub, problem.Attr("cluster"))
+	if !known {
 		return clusters.Unknown(hub.Name())
 	}
 	return hub

@@ -102,16 +102,19 @@ func TestAccClusters(t *testing.T) {
 		t.Errorf("no large cluster: %s\n%+v\n%s", verdict, all, said)
 	}
 	s.Apply(t, profile("store-1", "runs: it")) // it joins without a cluster type
-	if all, verdict, said = look(); !strings.Contains(said, "Clusters without a cluster type") ||
+	all, verdict, said = look()
+	if !strings.Contains(said, "Clusters without a cluster type") ||
 		!strings.Contains(said, "store-1") || verdict != "pending 0/1" {
 		t.Errorf("a cluster without a cluster type: %s\n%+v\n%s", verdict, all, said)
 	}
 	s.Apply(t, profile("store-1", "size: large, runs: it"), profile("store-2", "size: large"))
-	if all, verdict, said = look(); verdict != "pending 1/2" || strings.Contains(said, "Clusters without a cluster type") {
+	all, verdict, said = look()
+	if verdict != "pending 1/2" || strings.Contains(said, "Clusters without a cluster type") {
 		t.Errorf("one of two clusters is current: %s\n%+v\n%s", verdict, all, said)
 	}
 	s.Delete(t, "multicluster.x-k8s.io/v1alpha1", "ClusterProfile", "fleet", "store-2")
-	if all, verdict, said = look(); verdict != "success 1/1" {
+	all, verdict, said = look()
+	if verdict != "success 1/1" {
 		t.Errorf("the only cluster is current: %s\n%+v\n%s", verdict, all, said)
 	}
 	store := all.Clusters["store-1"]
@@ -148,7 +151,8 @@ func TestAccClusters(t *testing.T) {
 	var kept struct{ Clusters map[string]any }
 	r.Output("inventory", &kept)
 	r.Set("last", kept.Clusters)
-	if all, verdict, said = look(); verdict != "success 1/1" || !strings.Contains(said, "A source did not answer") ||
+	all, verdict, said = look()
+	if verdict != "success 1/1" || !strings.Contains(said, "A source did not answer") ||
 		!strings.Contains(said, "The last list is used for it: 1 cluster.") || all.Clusters["store-1"].Namespace != "fleet" {
 		t.Errorf("with last: %s\n%+v\n%s", verdict, all, said)
 	}
@@ -218,7 +222,8 @@ data "kalypso_clusters" "hub" {
 	r.Write("hub.tf", "")
 	r.Apply()
 	var count int
-	if r.Output("decisions", &count); count != 1 {
+	r.Output("decisions", &count)
+	if count != 1 {
 		t.Errorf("%d decisions", count)
 	}
 	r.ExpectNoChanges()

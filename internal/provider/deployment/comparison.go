@@ -126,7 +126,8 @@ func comparisonValues(c *comparison.Comparison) tfvalue.Values {
 	files, left := map[string][]string{}, maxComparisonEntries
 	for _, d := range c.Files {
 		folders := lists.Map(d.Folders[:min(left, len(d.Folders))], comparison.Folder.String)
-		if left -= len(folders); len(folders) > 0 {
+		left -= len(folders)
+		if len(folders) > 0 {
 			files[d.Name] = folders
 		}
 	}

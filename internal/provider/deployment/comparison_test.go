@@ -75,7 +75,8 @@ func TestAccComparison(t *testing.T) {
 	stage, prod = environment("large", "app", "west", promoted[1]), environment("large", "app", "west", promoted[0])
 	set(stage, prod, map[string]any{"ignore": []string{"*.ENVIRONMENT"}})
 	r.Apply()
-	if r.Output("comparison", &got); got["equal"] != true {
+	r.Output("comparison", &got)
+	if got["equal"] != true {
 		t.Errorf("not equal: %s", got["summary"])
 	}
 

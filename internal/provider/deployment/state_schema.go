@@ -155,7 +155,8 @@ func deploymentValues(seen *observe.Observation, detail string) tfvalue.Values {
 	if detail != detailFolders {
 		targets := map[string]tfvalue.Values{}
 		for name, c := range seen.Outcome.Targets {
-			if targets[name] = tfvalue.ValuesOf(c); c.Versions == nil {
+			targets[name] = tfvalue.ValuesOf(c)
+			if c.Versions == nil {
 				targets[name]["versions"] = nil
 			}
 		}

@@ -33,7 +33,8 @@ func readBringExcerpts(t *testing.T) bringExcerpts {
 // expectShown fails the test unless an output contains the excerpt in the guide.
 func (g *guide) expectShown(want, out string) {
 	g.T.Helper()
-	if out = g.host.Shown(out); !strings.Contains(out, want) {
+	out = g.host.Shown(out)
+	if !strings.Contains(out, want) {
 		g.T.Errorf("the guide shows\n%s\nand the output is\n%s", want, out)
 	}
 }

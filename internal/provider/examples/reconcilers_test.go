@@ -283,7 +283,8 @@ func definitionsOf(t *testing.T) map[string]*jsonschema.Schema {
 			t.Fatal(err)
 		}
 		var err error
-		if all[id], err = c.Compile("mem:" + id); err != nil {
+		all[id], err = c.Compile("mem:" + id)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

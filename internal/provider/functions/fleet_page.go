@@ -124,7 +124,8 @@ func pageData[T any](argument, wanted string, v attr.Value) ([]T, error) {
 			return nil, fmt.Errorf("%s has no attribute %s. Pass whole objects of the data source", at, wanted)
 		}
 		data := plainMembers(object)
-		if data["name"] = ""; named {
+		data["name"] = ""
+		if named {
 			data["name"] = keys[i]
 		}
 		if err := page.Decode(data, &all[i]); err != nil {

@@ -146,7 +146,8 @@ output "page" {
 	}
 	r.Apply()
 	var html string
-	if r.Output("page", &html); !strings.Contains(html, `<th scope="col">main</th>`) {
+	r.Output("page", &html)
+	if !strings.Contains(html, `<th scope="col">main</th>`) {
 		t.Errorf("the page: %s", html)
 	}
 }

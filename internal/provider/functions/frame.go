@@ -43,7 +43,8 @@ func (f pure) Definition(_ context.Context, _ function.DefinitionRequest, resp *
 // Run implements function.Function.
 func (f pure) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	result, err := f.run(ctx, req.Arguments)
-	if resp.Error = err; err == nil {
+	resp.Error = err
+	if err == nil {
 		resp.Error = resp.Result.Set(ctx, result)
 	}
 	if resp.Error != nil {

@@ -37,7 +37,8 @@ func (m *model) importObject(
 		id = identity["file"]
 		found, err = m.findInRepo(ctx, c, identity)
 	default:
-		if id = identity["file"]; identity["name"] != "" {
+		id = identity["file"]
+		if identity["name"] != "" {
 			id += "#" + identity["name"]
 		}
 		found, err = m.find(ctx, id)

@@ -75,7 +75,8 @@ func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps
 // apply stores the plan, in which all values are known by now.
 func (m *model) apply(_ context.Context, c *schemas.Call) schemas.Model {
 	_, ps := m.Object(problem.Origin{}, c.Plan.Object())
-	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
+	tfvalue.AppendProblems(c.Diags, ps)
+	if c.Diags.HasError() {
 		return nil
 	}
 	return c.Plan

@@ -75,7 +75,8 @@ func (s *hostStatus) apply() {
 	s.T.Helper()
 	s.Run(maps.Clone(s.given), s.given)
 	after := s.Resource.State
-	if s.Run(maps.Clone(s.given), s.given); !after.Equal(s.Resource.State) {
+	s.Run(maps.Clone(s.given), s.given)
+	if !after.Equal(s.Resource.State) {
 		s.T.Errorf("the next apply changes the state from %v to %v", protocol.Lines(after), protocol.Lines(s.Resource.State))
 	}
 }

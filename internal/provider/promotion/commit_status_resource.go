@@ -99,7 +99,8 @@ func setStatus(ctx context.Context, c *schemas.Call) schemas.Model {
 	}
 	if wanted.Target() != "" {
 		var err error
-		if set, err = repo.SetStatus(ctx, wanted.Target(), wanted.Status()); err != nil {
+		set, err = repo.SetStatus(ctx, wanted.Target(), wanted.Status())
+		if err != nil {
 			configuration.AppendHostError(c.Diags, path.Root("repo"), err)
 			return nil
 		}

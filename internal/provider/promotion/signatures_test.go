@@ -120,7 +120,8 @@ func TestAccSignatures(t *testing.T) {
 			Unverified string
 			Waiting    []string
 		}
-		if r.Output("seen", &got); got.Unverified != unverified || !cmp.Equal(got.Waiting, append([]string{}, waiting...)) {
+		r.Output("seen", &got)
+		if got.Unverified != unverified || !cmp.Equal(got.Waiting, append([]string{}, waiting...)) {
 			t.Errorf("got %+v", got)
 		}
 	}

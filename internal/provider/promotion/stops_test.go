@@ -350,7 +350,8 @@ func TestAccPromotionOutputsAreStable(t *testing.T) {
 			p.inWaves() // the last wave
 			p.apply()
 			p.ExpectEmptyPlan()
-			if p.Output("reason", &reason); reason != was {
+			p.Output("reason", &reason)
+			if reason != was {
 				t.Errorf("the reason was %q before the last wave, and is %q", was, reason)
 			}
 		}

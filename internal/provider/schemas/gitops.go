@@ -32,7 +32,8 @@ func PullRequestValue(pr *githost.PullRequest) any {
 		return nil
 	}
 	all := tfvalue.ValuesOf(pr)
-	if all["state"] = string(pr.State); pr.State == githost.Open && pr.Queue != nil {
+	all["state"] = string(pr.State)
+	if pr.State == githost.Open && pr.Queue != nil {
 		all["state"] = queued
 	}
 	return all

@@ -129,7 +129,8 @@ func (l *ListResults) Add(
 	if result.Diagnostics.HasError() {
 		return l.Warn(result.Diagnostics)
 	}
-	if l.count++; l.count == l.request.Limit {
+	l.count++
+	if l.count == l.request.Limit {
 		l.last = &result
 		return true
 	}

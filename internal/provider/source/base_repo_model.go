@@ -61,7 +61,8 @@ func planBaseRepoResults(m, state schemas.Model, d *baserepo.Desired, decision b
 		m.SetUnknown("pull_request") // Terraform doesn't apply a plan without a change
 		return
 	case !decision.Write:
-		if keepBaseRepoResults(m, state); state != nil {
+		keepBaseRepoResults(m, state)
+		if state != nil {
 			m.Keep(state, "promotion")
 		}
 		return

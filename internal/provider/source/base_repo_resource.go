@@ -84,7 +84,8 @@ func checkBranch(ctx context.Context, c *schemas.Call, d *baserepo.Desired, befo
 		return
 	}
 	if d.Strategy == strategy.PullRequest {
-		if c.Data.CheckCredential(d.At.Repo, c.Diags); c.Diags.HasError() {
+		c.Data.CheckCredential(d.At.Repo, c.Diags)
+		if c.Diags.HasError() {
 			return
 		}
 	}
@@ -176,7 +177,8 @@ func importBaseRepo(ctx context.Context, c *schemas.Call, id string, identity ma
 	at := baserepo.EnvironmentBranch{Repo: identity["repo"], Branch: identity["branch"]}
 	if identity == nil {
 		var err error
-		if at, err = parseBaseRepoID(id); err != nil {
+		at, err = parseBaseRepoID(id)
+		if err != nil {
 			c.Diags.AddError("Invalid import ID", problem.Sentence(err))
 			return nil
 		}

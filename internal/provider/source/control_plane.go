@@ -82,7 +82,8 @@ func readControlPlane(
 	ctx context.Context, r schemas.Reading, request source.ControlPlaneRequest,
 ) tfvalue.Values {
 	found := r.Data.Sources.ControlPlane(ctx, request)
-	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
+	schemas.AppendSourceProblems(r.Diags, found.Problems)
+	if r.Diags.HasError() {
 		return nil
 	}
 	tflog.Info(ctx, "read a control plane", map[string]any{

@@ -115,7 +115,8 @@ func readWorkloads(ctx context.Context, r schemas.Reading, follow source.FollowO
 		return nil
 	}
 	found := r.Data.Sources.Workloads(ctx, registrations, follow)
-	if schemas.AppendSourceProblems(r.Diags, found.Problems); r.Diags.HasError() {
+	schemas.AppendSourceProblems(r.Diags, found.Problems)
+	if r.Diags.HasError() {
 		return nil
 	}
 	tflog.Info(ctx, "read workloads", map[string]any{

@@ -115,7 +115,8 @@ func (f field) read(d Decoder, v reflect.Value) {
 	case *time.Time:
 		*to = f.readTime(d)
 	case *[]string:
-		if *to = d.Strings(f.name); f.empty && *to == nil && !IsNull(d.Arguments[f.name]) {
+		*to = d.Strings(f.name)
+		if f.empty && *to == nil && !IsNull(d.Arguments[f.name]) {
 			*to = []string{}
 		}
 	case *map[string]string:

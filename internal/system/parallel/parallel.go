@@ -47,7 +47,8 @@ func Go(work func()) (wait func()) {
 		work()
 	}()
 	return func() {
-		if <-done; panicked != nil {
+		<-done
+		if panicked != nil {
 			panic(panicked)
 		}
 	}

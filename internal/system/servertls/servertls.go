@@ -62,7 +62,8 @@ func (c Certificates) Parse(overTLS bool, report func(field, reason string)) *Co
 		if err != nil {
 			fail(FieldAuthorities, err)
 		}
-		if config.roots, err = x509.SystemCertPool(); err != nil {
+		config.roots, err = x509.SystemCertPool()
+		if err != nil {
 			config.roots = x509.NewCertPool()
 		}
 		for _, authority := range authorities {

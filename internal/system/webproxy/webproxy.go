@@ -172,7 +172,8 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 	dialer := proxy.Dialer(refusing{}) // the library would connect without a proxy
 	if by, err := url.Parse(text); err == nil && (by.Scheme == "socks5" || by.Scheme == "socks5h") {
-		if dialer, err = proxy.FromURL(by, proxy.Direct); err != nil {
+		dialer, err = proxy.FromURL(by, proxy.Direct)
+		if err != nil {
 			return nil, errAllProxy
 		}
 	}

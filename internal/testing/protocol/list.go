@@ -69,7 +69,8 @@ func (s *Session) List(ctx context.Context, req ListRequest) ([]ListResult, Diag
 		if req.IncludeResource {
 			result.Resource = s.read(event.Resource, s.of(s.schemas.ResourceSchemas, req.Type).ValueType())
 		}
-		if results = append(results, result); int64(len(results)) >= req.Limit {
+		results = append(results, result)
+		if int64(len(results)) >= req.Limit {
 			break
 		}
 	}

@@ -289,7 +289,8 @@ func (s *Session) ReadData(ctx context.Context, typeName string, config map[stri
 	}
 	resp, err := s.server.ReadDataSource(ctx, &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: given})
 	require(s.t, "read "+typeName, err)
-	if all = append(all, resp.Diagnostics...); all.HasErrors() {
+	all = append(all, resp.Diagnostics...)
+	if all.HasErrors() {
 		return tftypes.Value{}, all
 	}
 	return s.read(resp.State, schema.ValueType()), all

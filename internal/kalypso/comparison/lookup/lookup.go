@@ -124,7 +124,8 @@ func (s *side) close() {
 // open reads the record, and the trees of the cluster types' folders.
 func (s *side) open(ctx context.Context, client *gitremote.Client) (err error) {
 	at := s.at
-	if s.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch); err != nil {
+	s.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
+	if err != nil {
 		return err
 	}
 	if s.snapshot.Commit.IsZero() {
@@ -158,7 +159,8 @@ func (s *side) open(ctx context.Context, client *gitremote.Client) (err error) {
 		for target, tree := range targets {
 			hashes[target] = gitobject.Hash(tree)
 		}
-		if hashes[""], err = s.ownFiles(name); err != nil {
+		hashes[""], err = s.ownFiles(name)
+		if err != nil {
 			return err
 		}
 		s.content.Folders[name] = hashes

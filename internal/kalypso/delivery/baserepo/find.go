@@ -17,7 +17,8 @@ func (r Remote) Each(
 		at := EnvironmentBranch{Repo: url, Branch: name}
 		var s *State
 		if err == nil {
-			if s, err = read(snapshot, at); err == nil {
+			s, err = read(snapshot, at)
+			if err == nil {
 				_, err = document.Parse([]byte(s.File))
 			}
 		}

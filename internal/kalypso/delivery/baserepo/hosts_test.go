@@ -139,7 +139,8 @@ func (p *controlPlane) apply() {
 func (p *controlPlane) await(what string, seen func() bool) {
 	p.Helper()
 	for range maxPauses {
-		if p.plan(); seen() {
+		p.plan()
+		if seen() {
 			return
 		}
 		p.world.Pause(p)

@@ -162,7 +162,8 @@ func (r Remote) follow(ctx context.Context, s *State) (*Proposal, *githost.PullR
 	if err != nil {
 		return nil, nil, err
 	}
-	if now.State = pr.State; now.State == githost.Open {
+	now.State = pr.State
+	if now.State == githost.Open {
 		var head string
 		head, err = t.OwnBranch.Head(ctx)
 		now.Broken = head != now.Head || pr.Draft && !now.Settings.Draft && now.Withheld == ""

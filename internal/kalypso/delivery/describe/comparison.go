@@ -55,7 +55,8 @@ func (w *writer) section(heading string, lines []string) (left int) {
 	room := wish.DefaultMaxLength - forEnd - length(w.b.String())
 	for i, line := range lines {
 		text := "- " + line
-		if room -= length(text) + 1; room < 0 {
+		room -= length(text) + 1
+		if room < 0 {
 			return len(lines) - i
 		}
 		if i == 0 {

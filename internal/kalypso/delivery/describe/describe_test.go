@@ -45,7 +45,8 @@ var links = githost.Links{
 
 func changed() describe.RenderingChange {
 	return describe.RenderingChange{
-		Environment: "dev", At: destination.Destination{Branch: "dev", Path: "clusters"}, Before: commit("e"), After: commit("f"),
+		Environment: "dev", At: destination.Destination{Branch: "dev", Path: "clusters"},
+		Before: commit("e"), After: commit("f"),
 		ClusterTypes: []inventory.ClusterType{
 			{Name: "same", Unchanged: []string{"hello-one"}},
 			{
@@ -166,7 +167,8 @@ func TestGolden(t *testing.T) {
 	for name, c := range map[string]describe.RenderingChange{
 		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
 		"nothing": {
-			Environment: "dev", At: destination.Destination{Branch: "dev"}, ClusterTypes: []inventory.ClusterType{{Name: "same"}},
+			Environment: "dev", At: destination.Destination{Branch: "dev"},
+			ClusterTypes: []inventory.ClusterType{{Name: "same"}},
 			Marker: marker,
 		},
 		"moved": {

@@ -80,7 +80,8 @@ func IssueOfMany(l FailureList) (title, body string) {
 	length := w.b.Len()
 	for _, workload := range l.Workloads {
 		line := "- " + code(cut(workload, 2*maxIssueName))
-		if length += len(line) + 1; length > maxIssueList {
+		length += len(line) + 1
+		if length > maxIssueList {
 			break
 		}
 		lines = append(lines, line)

@@ -105,7 +105,8 @@ func (l *Lines) compareAll(ctx context.Context) []fileChange {
 		var unknown []int
 		for i := n * foldersPerChunk; i < min(len(l.folders), (n+1)*foldersPerChunk) && ctx.Err() == nil; i++ {
 			var known bool
-			if changes, known = l.compare(changes, i, b); !known {
+			changes, known = l.compare(changes, i, b)
+			if !known {
 				unknown = append(unknown, i)
 			}
 		}
@@ -224,7 +225,8 @@ func replaceWord(text, word, with string) string {
 			break
 		}
 		start, end := at+n, at+n+len(word)
-		if at = start + 1; start > 0 && isWord(text[start-1]) || end < len(text) && isWord(text[end]) {
+		at = start + 1
+		if start > 0 && isWord(text[start-1]) || end < len(text) && isWord(text[end]) {
 			continue
 		}
 		b.WriteString(text[from:start])

@@ -33,7 +33,8 @@ func codeOrNone(s string) string {
 func fence(text string, least int) string {
 	longest, run := 0, 0
 	for _, r := range text {
-		if run++; r != '`' {
+		run++
+		if r != '`' {
 			run = 0
 		}
 		longest = max(longest, run)

@@ -97,7 +97,8 @@ func TestMermaid(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		found := graphsOf(string(text))
-		if documents += len(found); strings.Count(string(text), "\n```mermaid\n") != len(found) {
+		documents += len(found)
+		if strings.Count(string(text), "\n```mermaid\n") != len(found) {
 			t.Errorf("%s has a graph without an end", path)
 		}
 		graphs = append(graphs, found...)

@@ -51,7 +51,8 @@ func TestDestinations(t *testing.T) {
 		if got := at("a").Same(other); got != same {
 			t.Errorf("%s is the same destination: %t", repo, got)
 		}
-		if other.Branch = "main"; at("a").Same(other) {
+		other.Branch = "main"
+		if at("a").Same(other) {
 			t.Errorf("another branch of %s is the same destination", repo)
 		}
 	}

@@ -217,7 +217,8 @@ func (p *Plan) planIssues(m *Message, said Sent) {
 
 // keep plans an issue that was opened in the same repo.
 func (p *Plan) keep(issue Issue, old SentIssue) {
-	if p.sent.set(issue.Workload, old); old.Text != issue.text() {
+	p.sent.set(issue.Workload, old)
+	if old.Text != issue.text() {
 		p.Edited = append(p.Edited, issue)
 	}
 }

@@ -185,7 +185,8 @@ func TestEachTeamIsTold(t *testing.T) {
 				}
 				all = append(all, issueIn("https://github.com/z/z", "zzz", "x"))
 				for i := range all {
-					if all[i].Team = all[i].Repo; tt.common {
+					all[i].Team = all[i].Repo
+					if tt.common {
 						all[i].Repo = mono
 					}
 				}

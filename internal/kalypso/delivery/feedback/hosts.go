@@ -73,7 +73,8 @@ func (m *Message) Reach(
 		}
 		lines = append(lines, shown+": "+printable.Line(why))
 	}
-	if slices.Sort(lines); len(lines) > 0 {
+	slices.Sort(lines)
+	if len(lines) > 0 {
 		ps = append(ps, problem.WarningAt("Some teams get no feedback", fmt.Sprintf(
 			"These repos get no status, or no issue:\n%s\nAdd the provider's block for the server, or set "+
 				"feedback.issues.repo.", problem.IndentedList(lines, problem.MaxListed)), "feedback"))

@@ -82,11 +82,13 @@ func (w *team) sends(m *feedback.Message, requests int) {
 	if got := w.world.Requests() - before; requests >= 0 && got != requests {
 		w.Errorf("%d requests, want %d", got, requests)
 	}
-	if w.said = said; !feedback.NewPlan(m, said).Empty() {
+	w.said = said
+	if !feedback.NewPlan(m, said).Empty() {
 		w.Errorf("the plan after Send is not empty: %s", feedback.NewPlan(m, said).Line())
 	}
 	before = w.world.Requests()
-	if _, errs = feedback.NewPlan(m, said).Send(w.Context(), w.host); len(errs) > 0 || w.world.Requests() != before {
+	_, errs = feedback.NewPlan(m, said).Send(w.Context(), w.host)
+	if len(errs) > 0 || w.world.Requests() != before {
 		w.Errorf("an empty plan takes %d requests: %v", w.world.Requests()-before, errs)
 	}
 }
@@ -174,7 +176,8 @@ func TestSendHostileTexts(t *testing.T) {
 				m.Issues = nil
 			}
 			w.sends(m, -1)
-			if w.status(githost.Failure, said); w.repo.Issues == nil {
+			w.status(githost.Failure, said)
+			if w.repo.Issues == nil {
 				continue
 			}
 			got, err := w.repo.Issues.Read(t.Context(), w.said.Issues["shop"].Number)
@@ -230,7 +233,8 @@ func TestSendToHiddenRepo(t *testing.T) {
 		w.sends(mended, -1)
 		w.closed(true)
 		mended.Workloads = nil
-		if said, errs = feedback.NewPlan(mended, said).Send(t.Context(), foreign); len(errs)+len(said.Issues) > 0 {
+		said, errs = feedback.NewPlan(mended, said).Send(t.Context(), foreign)
+		if len(errs)+len(said.Issues) > 0 {
 			t.Errorf("the errors are %v, and the issues %v", errs, said.Issues)
 		}
 	})

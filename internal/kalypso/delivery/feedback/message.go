@@ -81,7 +81,8 @@ func NewMessage(ctx context.Context, n *next.Next, s *past.State) (m *Message, o
 		m.Statuses = statusesOf(a.Feedback.Context, m.Workloads, all)
 	}
 	if a.Feedback.Issues != nil {
-		if m.IssueRepos = m.repos; a.Feedback.Issues.Repo != "" {
+		m.IssueRepos = m.repos
+		if a.Feedback.Issues.Repo != "" {
 			m.IssueRepos = []string{a.Feedback.Issues.Repo}
 		}
 		effects := effectsOf(n, s)

@@ -136,7 +136,8 @@ func (f *fleet) apply(changed, faults bool) {
 		case 0:
 			left := f.rnd.IntN(12)
 			f.fake.Before("", "/", func() bool {
-				if left--; left < 0 && !killed {
+				left--
+				if left < 0 && !killed {
 					killed = true
 					kill()
 				}

@@ -152,7 +152,8 @@ func (s *sender) newList(repo string) *list {
 		if !read {
 			read = true
 			var issues githost.Issues
-			if issues, err = s.issues(repo); err == nil {
+			issues, err = s.issues(repo)
+			if err == nil {
 				all, err = issues.List(ctx)
 			}
 		}

@@ -22,7 +22,8 @@ func folderOf(entries string) inventory.Folder {
 		f.Targets = append(f.Targets, inventory.NewTarget(name, sha1.Sum([]byte(content)), false))
 	}
 	slices.SortFunc(f.Targets, func(a, b inventory.Target) int { return strings.Compare(a.Name, b.Name) })
-	if f.Hash, _ = inventory.FolderHash(f.Targets); foreign != "" {
+	f.Hash, _ = inventory.FolderHash(f.Targets)
+	if foreign != "" {
 		f.Hash = sha1.Sum([]byte(foreign))
 	}
 	return f

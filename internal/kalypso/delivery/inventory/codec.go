@@ -60,7 +60,8 @@ func (s *StoredTargets) Next() ([]Target, error) {
 	count, n := binary.Uvarint(s.Lists)
 	whole := count&1 == 1
 	size := hashSize(whole)
-	if count >>= 1; n <= 0 || count > uint64(len(s.Hashes)/size) {
+	count >>= 1
+	if n <= 0 || count > uint64(len(s.Hashes)/size) {
 		return nil, ErrTargets
 	}
 	s.Lists = s.Lists[n:]

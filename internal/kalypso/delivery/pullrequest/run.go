@@ -177,12 +177,14 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, change Cha
 		case Create:
 			content := t.proposal(change.Text(ctx))
 			result.Requested = content.Reviewers
-			if pr, err = t.open(ctx, content); err == nil {
+			pr, err = t.open(ctx, content)
+			if err == nil {
 				err = t.checkNotEmpty(ctx, s.Head, change)
 			}
 		case Update:
 			content, known := t.proposal(change.Text(ctx)), s.Known.of(pr)
-			if result.Requested = content.Reviewers; known != nil { // which may list more
+			result.Requested = content.Reviewers
+			if known != nil { // which may list more
 				result.Requested = slices.Concat(known.Reviewers, sets.WithoutFold(content.Reviewers, known.Reviewers))
 			}
 			pr, err = t.edit(ctx, pr.Number, content, known)
@@ -195,7 +197,8 @@ func (t *Topic) take(ctx context.Context, steps []Step, s *Situation, change Cha
 		case Delete:
 			err = t.OwnBranch.delete(ctx, step.Commit)
 		}
-		if result.PullRequest = pr; err != nil {
+		result.PullRequest = pr
+		if err != nil {
 			return err
 		}
 		if pr != nil && pr.State == githost.Open { // some hosts show a push late
@@ -255,7 +258,8 @@ func (t *Topic) edit(
 	case known != nil:
 		p.Reviewers = sets.WithoutFold(p.Reviewers, known.Reviewers)
 	default:
-		if p.Reviewers, err = t.repo.MissingReviewers(ctx, *now, p.Reviewers); err != nil {
+		p.Reviewers, err = t.repo.MissingReviewers(ctx, *now, p.Reviewers)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -277,7 +281,8 @@ func (t *Topic) mergeWhenReady(
 			now.AutoMerge, pr = known.AutoMerge, &now
 		}
 		var err error
-		if pr, err = t.withQueue(ctx, pr); err != nil {
+		pr, err = t.withQueue(ctx, pr)
+		if err != nil {
 			return pr, err
 		}
 	}

@@ -49,7 +49,8 @@ func (t *Topic) body(text string) string {
 func body(text, marker string, first bool, most int) string {
 	const end = "\n\n… (cut)"
 	text = strings.TrimSpace(strings.ReplaceAll(text, marker, ""))
-	if most -= len(marker) + len("\n\n\n"); characters(text) > most {
+	most -= len(marker) + len("\n\n\n")
+	if characters(text) > most {
 		text = strings.TrimSuffix(cut(text, most, end), end)
 		if line := strings.LastIndex(text, "\n"); line > 0 {
 			text = text[:line]

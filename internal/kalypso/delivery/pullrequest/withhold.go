@@ -43,12 +43,15 @@ func (t *Topic) Withhold(ctx context.Context, known *Known, reason string) (With
 		return Withheld{PullRequest: pr}, err
 	}
 	if known.AutoMerge != "" {
-		if pr, err = t.mergeWhenReady(ctx, pr, Step{PreviousMethod: known.AutoMerge}, known); err != nil ||
-			pr.State != githost.Open {
+		pr, err = t.mergeWhenReady(ctx, pr, Step{PreviousMethod: known.AutoMerge}, known)
+		if err != nil || pr.State != githost.Open {
 			return Withheld{PullRequest: pr}, err
 		}
-	} else if pr, err = t.withQueue(ctx, pr); err != nil {
-		return Withheld{PullRequest: pr}, err
+	} else {
+		pr, err = t.withQueue(ctx, pr)
+		if err != nil {
+			return Withheld{PullRequest: pr}, err
+		}
 	}
 	edited, err := t.repo.Edit(ctx, *pr, githost.PullRequestContent{
 		Branch: t.Location.Branch, Target: t.Location.Target, Title: pr.Title, Draft: pr.Queue == nil,

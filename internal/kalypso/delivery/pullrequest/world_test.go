@@ -73,7 +73,8 @@ func newWorldOn(t *testing.T, host hosts.Host) *world {
 	w.people = w.on.AddRepo(t)
 	w.settings.BranchPrefix = "ours/"
 	w.url = w.people.URL
-	if w.local = w.people.Remote; w.remote() {
+	w.local = w.people.Remote
+	if w.remote() {
 		w.local = gitserver.InitBare(t)
 	}
 	gitserver.Seed(t, w.local, "main", map[string]string{"README.md": "hello\n"})
@@ -185,7 +186,8 @@ func (w *world) compareOurs(
 	c.Existing = c.OwnBranch.Head != "" && existing == w.value && (w.value != "" || c.OwnBranch.Unchanged)
 	c.Contents = w.value
 	if w.listed != "" {
-		if c.Listed = true; c.OwnBranch.Head != w.listed {
+		c.Listed = true
+		if c.OwnBranch.Head != w.listed {
 			c.Moved = errMoved
 		}
 	}
@@ -218,7 +220,8 @@ func (c *change) Compare(ctx context.Context, target, ours *gitbranch.Snapshot) 
 func (c *change) Commit() *gitbranch.Edit {
 	author := gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)}
 	edit := &gitbranch.Edit{Message: c.title() + "\n\nMore.", Author: author}
-	if edit.Files = map[string][]byte{file: []byte(c.value)}; c.value == "" {
+	edit.Files = map[string][]byte{file: []byte(c.value)}
+	if c.value == "" {
 		edit.Files, edit.Remove = nil, []string{file}
 	}
 	return edit
@@ -506,7 +509,8 @@ func (w *world) requests(fake *githubfake.Server) string {
 			name = "edit"
 		case strings.HasSuffix(r.Path, "graphql"):
 			_, mutation, _ := strings.Cut(r.Body, "{\\n  ")
-			if name, _, _ = strings.Cut(mutation, "("); name == "node" {
+			name, _, _ = strings.Cut(mutation, "(")
+			if name == "node" {
 				name = "queue"
 			}
 		}

@@ -46,7 +46,9 @@ func ReadPromoted(snapshot *gitbranch.Snapshot, at destination.Destination) (r *
 	return r, strings.TrimSpace(string(files[PromotedCommitFile])), err
 }
 
-func read(snapshot *gitbranch.Snapshot, at destination.Destination, more ...string) (*Record, map[string][]byte, error) {
+func read(
+	snapshot *gitbranch.Snapshot, at destination.Destination, more ...string,
+) (*Record, map[string][]byte, error) {
 	files, err := snapshot.ReadFiles(append([]string{at.RecordPath()}, more...))
 	if err != nil {
 		return nil, nil, err

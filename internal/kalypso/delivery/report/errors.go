@@ -81,7 +81,8 @@ func refusalProblem(at destination.Destination, e *check.Refusal, err error) pro
 	if e.Kind == check.Guardrail {
 		detail = fmt.Sprintf("At %s: %s", at, detail)
 	}
-	if detail += e.Advice; e.ID != "" {
+	detail += e.Advice
+	if e.ID != "" {
 		detail += acceptAdvice(e.ID)
 	}
 	arguments, ok := refusedArguments[e.Kind]

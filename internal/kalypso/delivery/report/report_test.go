@@ -71,7 +71,8 @@ func decisionAfterMoves(reaction problem.Reaction, accepts, clusterTypes []strin
 	s.Delivered = inventory.Folders{"large": folder("a"), "small": folder()}
 	d := &delivery.Decision{Applied: n, Before: &s, Action: delivery.Write}
 	var err error
-	if d.Warnings, err = check.Moved(n, &s, &d.Accepted); err != nil {
+	d.Warnings, err = check.Moved(n, &s, &d.Accepted)
+	if err != nil {
 		d.Errors = []error{err}
 	}
 	return d

@@ -166,7 +166,8 @@ func Join(lists []List, rules []Rule) (*Inventory, error) {
 				key = c.qualified()
 			}
 			for taken := true; taken; {
-				if _, taken = all.Clusters[key]; taken {
+				_, taken = all.Clusters[key]
+				if taken {
 					key = c.Source + "/" + key
 				}
 			}

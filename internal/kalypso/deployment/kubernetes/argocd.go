@@ -116,7 +116,8 @@ func withoutEmpty(v any) any {
 	case map[string]any:
 		kept := map[string]any{}
 		for name, field := range v {
-			if field = withoutEmpty(field); field != nil {
+			field = withoutEmpty(field)
+			if field != nil {
 				kept[name] = field
 			}
 		}

@@ -36,7 +36,8 @@ func (k *cluster) helmReleaseStatus(ctx context.Context, o object) (status, erro
 		own.since = source.time("status", "artifact", "lastUpdateTime")
 	}
 	applied := cmp.Or(o.text("status", "lastAttemptedRevisionDigest"), o.text("status", "lastAttemptedRevision"))
-	if own, err = k.withSource(ctx, own, chart, applied, time.Time{}); err != nil || !there || chart.Kind != "HelmChart" {
+	own, err = k.withSource(ctx, own, chart, applied, time.Time{})
+	if err != nil || !there || chart.Kind != "HelmChart" {
 		return own, err
 	}
 	of := source.reference("spec", "sourceRef")

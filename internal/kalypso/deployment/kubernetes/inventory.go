@@ -214,7 +214,8 @@ func (o *clusterObject) name() string {
 func (i Inventory) cluster(o *clusterObject) (clusters.Cluster, error) {
 	c := clusters.Cluster{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Labels: o.Metadata.Labels}
 	if i.Kind == ArgoCDCluster {
-		if c.Name = string(o.Data.Name); c.Name == "" {
+		c.Name = string(o.Data.Name)
+		if c.Name == "" {
 			return clusters.Cluster{}, errors.New("it has no data.name, the name of the cluster")
 		}
 		return c, nil

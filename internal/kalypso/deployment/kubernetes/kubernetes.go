@@ -42,7 +42,8 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	var wrong []error
 	for i, name := range names {
 		var err error
-		if clients[i], err = s[name].connect(ctx); err != nil {
+		clients[i], err = s[name].connect(ctx)
+		if err != nil {
 			wrong = append(wrong, fmt.Errorf("cluster %q: %w", name, err))
 		}
 	}
@@ -262,7 +263,8 @@ func (c *client) pages(
 		if err != nil {
 			return answer.Error()
 		}
-		if next, err = read(text); err != nil || next == "" {
+		next, err = read(text)
+		if err != nil || next == "" {
 			return err
 		}
 	}

@@ -64,7 +64,8 @@ func runPlugin(ctx context.Context, config *rest.Config) (*clientauthentication.
 	codecs := serializer.NewCodecFactory(scheme)
 	credential := &clientauthentication.ExecCredential{}
 	if program.ProvideClusterInfo {
-		if credential.Spec.Cluster, err = rest.ConfigToExecCluster(config); err != nil {
+		credential.Spec.Cluster, err = rest.ConfigToExecCluster(config)
+		if err != nil {
 			return nil, errors.New("the cluster of the kubeconfig can't be passed on: a file that it refers to can't be read")
 		}
 	}

@@ -39,7 +39,8 @@ func openBranch(ctx context.Context, client *gitremote.Client, at destination.De
 	b := &branch{at: at, trees: map[plumbing.Hash]map[string]plumbing.Hash{}}
 	b.Name = at.Branch
 	var err error
-	if b.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch); err != nil {
+	b.snapshot, err = gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
+	if err != nil {
 		return nil, err
 	}
 	if err := b.readRecord(); err != nil {

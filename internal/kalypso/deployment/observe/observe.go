@@ -79,7 +79,8 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 		Files:    func(folder string) (map[string][]byte, error) { return b.readManifests(folder) },
 		Versions: req.Versions,
 	}
-	if world.Reports, err = ask(ctx, req, rendering, seen); err != nil {
+	world.Reports, err = ask(ctx, req, rendering, seen)
+	if err != nil {
 		return nil, err
 	}
 	for _, silent := range seen.Unanswered {
@@ -103,17 +104,20 @@ func Look(ctx context.Context, req Request, now func() time.Time) (*Observation,
 	seen.Branch = b.GitOpsBranch
 	var found *collector
 	if req.Versions {
-		if found, err = newCollector(b); err != nil {
+		found, err = newCollector(b)
+		if err != nil {
 			return nil, err
 		}
 		world.Instances, world.TargetOf = found.add, found.targetOf
 	}
-	if seen.Outcome, err = deployment.Evaluate(ctx, world); err != nil {
+	seen.Outcome, err = deployment.Evaluate(ctx, world)
+	if err != nil {
 		return nil, err
 	}
 	if found != nil {
 		silent := slices.Concat(world.Unanswered, unlocated(world))
-		if seen.Versions, err = found.versions(ctx, req, silent, seen); err != nil {
+		seen.Versions, err = found.versions(ctx, req, silent, seen)
+		if err != nil {
 			return nil, err
 		}
 		seen.Versions.count(seen.Outcome.Targets)

@@ -99,7 +99,8 @@ func (r *Rollout) Next(s Situation) *Step {
 	default:
 		w.rollBack()
 		back := len(w.step.Written)
-		if w.advance(); len(w.step.Written) > back {
+		w.advance()
+		if len(w.step.Written) > back {
 			w.step.OpenUntil = r.Window.OpenUntil
 		}
 	}

@@ -196,7 +196,8 @@ func (s *simulation) revert() {
 		return
 	}
 	s.branchState, s.past = s.past[n], s.past[:n]
-	if s.clock = s.clock.Add(time.Second); s.before != nil {
+	s.clock = s.clock.Add(time.Second)
+	if s.before != nil {
 		now := *s.before
 		now.At = s.clock
 		s.before = &now
@@ -238,7 +239,8 @@ func (s *simulation) checkReturn(step *rollout.Step) {
 	}
 	after := maps.Clone(s.branch)
 	for _, name := range append(slices.Clone(step.Restored), step.Written...) {
-		if after[name] = s.original[name]; after[name] == "" {
+		after[name] = s.original[name]
+		if after[name] == "" {
 			delete(after, name)
 		}
 	}
@@ -307,7 +309,8 @@ func (s *simulation) apply() {
 		}
 		for _, name := range step.Restored {
 			s.refused = fmt.Sprint(s.hashes())
-			if s.branch[name], s.wrote[name] = s.original[name], s.wroteAt[name]; s.branch[name] == "" {
+			s.branch[name], s.wrote[name] = s.original[name], s.wroteAt[name]
+			if s.branch[name] == "" {
 				delete(s.branch, name)
 				delete(s.wrote, name)
 			}

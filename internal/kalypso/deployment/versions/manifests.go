@@ -33,7 +33,8 @@ func parse(files map[string][]byte) (Manifests, error) {
 	left := maxDocuments
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		found := documents(files[path])
-		if left -= len(found); left < 0 {
+		left -= len(found)
+		if left < 0 {
 			return Manifests{}, ErrDocuments
 		}
 		for _, o := range found {

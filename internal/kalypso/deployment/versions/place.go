@@ -126,7 +126,8 @@ func withoutSecrets(repo string) string {
 	if err != nil {
 		return ""
 	}
-	if u.RawQuery, u.Fragment = "", ""; u.Scheme == "ssh" && u.User != nil {
+	u.RawQuery, u.Fragment = "", ""
+	if u.Scheme == "ssh" && u.User != nil {
 		u.User = url.User(u.User.Username())
 	} else {
 		u.User = nil

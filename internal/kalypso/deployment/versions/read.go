@@ -114,7 +114,8 @@ func (r *reader) commit(ctx context.Context, places []At) {
 	if err == nil {
 		repo.WithConnection(ctx, func() {
 			var snapshot *gitbranch.Snapshot
-			if snapshot, err = repo.At(plumbing.NewHash(places[0].Commit), places[0].Branch); err != nil {
+			snapshot, err = repo.At(plumbing.NewHash(places[0].Commit), places[0].Branch)
+			if err != nil {
 				return
 			}
 			for _, at := range places {
@@ -136,7 +137,8 @@ func (r *reader) place(snapshot *gitbranch.Snapshot, at At) {
 	if err == nil && (!there || folder.Mode != filemode.Dir) {
 		err = ErrNoFolder
 	}
-	if result.Err = err; err != nil {
+	result.Err = err
+	if err != nil {
 		return
 	}
 	tree := folder.Hash.String()
@@ -144,7 +146,8 @@ func (r *reader) place(snapshot *gitbranch.Snapshot, at At) {
 	if known == nil {
 		known = &Content{}
 		var files map[string][]byte
-		if files, known.Err = filesBelow(snapshot, at.Path); known.Err == nil {
+		files, known.Err = filesBelow(snapshot, at.Path)
+		if known.Err == nil {
 			known.Manifests, known.Err = parse(files)
 		}
 		r.read[tree] = known

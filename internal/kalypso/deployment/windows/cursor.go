@@ -33,7 +33,8 @@ func newCursor(w *window, now, limit int64) *cursor {
 
 func (c *cursor) forward() {
 	at, ok := c.next()
-	if c.ahead = at; !ok {
+	c.ahead = at
+	if !ok {
 		c.ahead = never
 	}
 }

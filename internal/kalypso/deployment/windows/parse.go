@@ -127,7 +127,8 @@ func (p *parser) parseSchedule(w *window) {
 		return
 	}
 	var err error
-	if w.schedule, err = parseCron(p.in.Schedule); err != nil {
+	w.schedule, err = parseCron(p.in.Schedule)
+	if err != nil {
 		p.report("schedule", "Invalid schedule", "%q: %s Write five fields: minute, hour, day of the month, month and "+
 			"weekday, such as \"0 8 * * 1-4\". The zone belongs to time_zone.", p.in.Schedule, problem.Sentence(err))
 		return

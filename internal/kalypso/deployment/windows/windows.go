@@ -165,7 +165,8 @@ func (s *search) open(t int64) bool {
 func (s *search) change() (int64, *time.Location) {
 	open := s.open(s.now)
 	for t := s.now; ; {
-		if t = s.lasts(t, open); t >= s.limit {
+		t = s.lasts(t, open)
+		if t >= s.limit {
 			return 0, nil
 		}
 		if s.open(t) != open {
@@ -203,7 +204,8 @@ func (s *search) lasts(t int64, open bool) int64 {
 // zoneAt returns the zone of the first window that opens or closes at t.
 func (s *search) zoneAt(t int64) *time.Location {
 	for _, c := range slices.Concat(s.allows, s.denys) {
-		if c.isOpen(t); c.from == t || c.until == t {
+		c.isOpen(t)
+		if c.from == t || c.until == t {
 			return c.window.zone
 		}
 	}

@@ -51,7 +51,8 @@ func requirementsOf(w *fleet.Workload) map[string][]requirementYAML {
 	differs := map[string]bool{}
 	for _, t := range w.Targets {
 		other, twice := first[t.Name]
-		if differs[t.Name] = differs[t.Name] || twice && !reflect.DeepEqual(other.Requires, t.Requires); !twice {
+		differs[t.Name] = differs[t.Name] || twice && !reflect.DeepEqual(other.Requires, t.Requires)
+		if !twice {
 			first[t.Name] = t
 		}
 	}

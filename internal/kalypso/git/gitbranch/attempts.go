@@ -168,7 +168,8 @@ func (b *Branch) attempt(ctx context.Context, opts PushOptions) (*Attempt, error
 	if opts.Base == nil {
 		return a, nil
 	}
-	if a.Now, err = b.Snapshot(ctx); err != nil {
+	a.Now, err = b.Snapshot(ctx)
+	if err != nil {
 		base.Close()
 		return nil, err
 	}

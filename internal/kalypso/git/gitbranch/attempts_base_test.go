@@ -46,7 +46,8 @@ func checkUpdateOnBase(t *testing.T, repo string, base, ours *gitbranch.Branch) 
 	seen := 0
 	two, err := push(t.Context(), ours, onBase,
 		func(attempt *gitbranch.Attempt) *gitbranch.Edit {
-			if seen++; seen == 1 {
+			seen++
+			if seen == 1 {
 				gitserver.Seed(t, repo, "ours/one", map[string]string{"pushed.txt": "people\n"})
 			}
 			_, there, err := attempt.Now.Entry("pushed.txt")

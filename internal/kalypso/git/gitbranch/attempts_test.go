@@ -96,7 +96,8 @@ func TestPushRace(t *testing.T) {
 		gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
 		tries := 0
 		race := func(*gitbranch.Attempt) *gitbranch.Edit {
-			if tries++; tries <= 2 {
+			tries++
+			if tries <= 2 {
 				gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + tries))})
 			}
 			return edit("ours", folder("large", map[string]string{"a": "b"}))
@@ -261,7 +262,8 @@ func TestAttemptsEnd(t *testing.T) {
 						yielded = err
 						return
 					}
-					if bodies++; !test.body(t.Context(), attempt) {
+					bodies++
+					if !test.body(t.Context(), attempt) {
 						return
 					}
 				}
@@ -297,7 +299,8 @@ func TestAttemptsReadAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if read = append(read, text); len(read) < 3 {
+			read = append(read, text)
+			if len(read) < 3 {
 				gitserver.Seed(t, repo, "main", map[string]string{"x": fmt.Sprint(len(read) + 1)})
 			}
 			_, err = attempt.Push(t.Context(), edit("ours", folder("large", first)))

@@ -44,7 +44,8 @@ func (c commitBuilder) changedFolders() ([]FolderContent, error) {
 		for _, d := range level {
 			all = append(all, d.FolderContent)
 		}
-		if level, children, err = c.changedSubfolders(level); err != nil {
+		level, children, err = c.changedSubfolders(level)
+		if err != nil {
 			return nil, err
 		}
 		above = wants
@@ -87,7 +88,8 @@ func areSmall(level []changedFolder) (bool, error) {
 			if err != nil {
 				return false, fmt.Errorf("folder %s: %w", quote(d.Path), err)
 			}
-			if size += len(file.Content); size > maxResent {
+			size += len(file.Content)
+			if size > maxResent {
 				return false, nil
 			}
 		}

@@ -48,7 +48,8 @@ func (b *Branch) ChangesSince(
 			return nil, false, err
 		}
 		var found bool
-		if changes, found, err = h.changes(all, since, folders); err != nil {
+		changes, found, err = h.changes(all, since, folders)
+		if err != nil {
 			return nil, false, fmt.Errorf("%s: %w", b, err)
 		}
 		if found || all.Whole {
@@ -87,7 +88,8 @@ func (h History) changes(
 
 // add adds a path that differs. It lists the first [MaxHistoryPaths] and counts all.
 func (c *ChangingCommit) add(path string) {
-	if c.Count++; len(c.Paths) < MaxHistoryPaths {
+	c.Count++
+	if len(c.Paths) < MaxHistoryPaths {
 		c.Paths = append(c.Paths, path)
 	}
 }

@@ -55,7 +55,8 @@ func (c commitBuilder) build(ctx context.Context, opts PushOptions) (*Snapshot, 
 		if c.onto.Root.IsZero() {
 			return c.onto, nil, nil
 		}
-		if root, err = w.add(plumbing.TreeObject, nil); err != nil {
+		root, err = w.add(plumbing.TreeObject, nil)
+		if err != nil {
 			return nil, nil, err
 		}
 	}

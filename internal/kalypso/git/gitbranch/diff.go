@@ -50,7 +50,8 @@ func (d diff) roots(before, after plumbing.Hash, folders []string) error {
 
 // entries adds the paths that differ between two entries. The zero entry means absent.
 func (d diff) entries(path string, old, now entry) error {
-	if *d.left--; *d.left < 0 || old.Hash == now.Hash && old.Mode == now.Mode {
+	*d.left--
+	if *d.left < 0 || old.Hash == now.Hash && old.Mode == now.Mode {
 		return nil
 	}
 	if err := d.objects.reader.Context().Err(); err != nil {
@@ -92,10 +93,12 @@ func (d diff) bothChildren(old, now entry) (before, after map[string]entry, err 
 			return nil, nil, err
 		}
 	}
-	if before, err = d.objects.children(tree); err != nil {
+	before, err = d.objects.children(tree)
+	if err != nil {
 		return nil, nil, err
 	}
-	if after, err = d.objects.children(other); err != nil {
+	after, err = d.objects.children(other)
+	if err != nil {
 		return nil, nil, err
 	}
 	var wants []plumbing.Hash

@@ -34,7 +34,8 @@ func (s *Snapshot) FoldersWith(file string) (found []string, err error) {
 		}
 		var below []searchedFolder
 		for _, at := range level {
-			if below, err = f.search(at, below); err != nil {
+			below, err = f.search(at, below)
+			if err != nil {
 				return nil, s.folderError(at.path, err)
 			}
 		}
@@ -72,7 +73,8 @@ func (f *folderSearch) search(at searchedFolder, below []searchedFolder) ([]sear
 	tree, known := f.known[at.tree]
 	if !known {
 		var err error
-		if tree, err = f.searchTree(at.tree); err != nil {
+		tree, err = f.searchTree(at.tree)
+		if err != nil {
 			return nil, err
 		}
 		f.known[at.tree] = tree
@@ -82,7 +84,8 @@ func (f *folderSearch) search(at searchedFolder, below []searchedFolder) ([]sear
 	}
 	for _, e := range tree.folders {
 		next := searchedFolder{path.Join(at.path, e.Name), e.Hash}
-		if f.searched += 1 + len(next.path)/pathUnit; f.searched > maxSearched {
+		f.searched += 1 + len(next.path)/pathUnit
+		if f.searched > maxSearched {
 			return nil, fmt.Errorf("%w: more than %d", ErrTooManyFolders, maxSearched)
 		}
 		below = append(below, next)

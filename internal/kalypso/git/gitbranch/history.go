@@ -203,7 +203,8 @@ func (h History) FirstParentsSince(known []plumbing.Hash) (newer []Commit, found
 	}
 	var chain []Commit
 	for all, err := range h.deeper(h.objects.tip) {
-		if chain = all.FirstParents; err != nil || upTo(chain, past) {
+		chain = all.FirstParents
+		if err != nil || upTo(chain, past) {
 			return newer, err == nil, err
 		}
 		if all.Whole {
@@ -308,7 +309,8 @@ func (h History) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]
 	}
 	trees := make(map[plumbing.Hash]plumbing.Hash, len(commits)) // by commit
 	for _, hash := range commits {
-		if trees[hash], err = h.objects.rootOf(hash); err != nil {
+		trees[hash], err = h.objects.rootOf(hash)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -321,7 +323,8 @@ func (h History) treesAt(at string, commits []plumbing.Hash) (map[plumbing.Hash]
 			if err != nil {
 				return nil, err
 			}
-			if delete(trees, commit); ok && e.IsTree() {
+			delete(trees, commit)
+			if ok && e.IsTree() {
 				trees[commit] = e.Hash
 			}
 		}

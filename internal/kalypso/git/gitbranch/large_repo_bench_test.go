@@ -84,7 +84,8 @@ func BenchmarkLargeRepo(b *testing.B) {
 		}},
 		{"history", func(b *testing.B, branch *gitbranch.Branch) { // lists changes, as the drift check does
 			_, found, err := branch.ChangesSince(b.Context(), commit(20), []string{"folder-007"})
-			if check(b, err); !found {
+			check(b, err)
+			if !found {
 				b.Fatal("the commit is not found")
 			}
 		}},

@@ -108,7 +108,8 @@ func TestSignedCommits(t *testing.T) {
 				tries, theirs := 0, ""
 				second, err := push(t.Context(), main, gitbranch.PushOptions{},
 					func(*gitbranch.Attempt) *gitbranch.Edit {
-						if tries++; tries == 1 {
+						tries++
+						if tries == 1 {
 							theirs = gitserver.Seed(t, repo, "main", map[string]string{"theirs": "1\n"})
 						}
 						return signed("two\n\nWith a body.", "2")

@@ -123,7 +123,8 @@ func (w *packWriter) flush() error {
 // each following byte, lowest bits first.
 func appendObjectHeader(b []byte, kind plumbing.ObjectType, size int) []byte {
 	c := byte(kind)<<4 | byte(size&15)
-	for size >>= 4; size > 0; size >>= 7 {
+	size >>= 4
+	for ; size > 0; size >>= 7 {
 		b = append(b, c|0x80)
 		c = byte(size & 127)
 	}

@@ -72,7 +72,8 @@ func TestPushPanicWhilePacking(t *testing.T) {
 			last := &folders[5]
 			files, calls := last.Files, 0
 			last.Files = func(yield func(gitbranch.File, error) bool) {
-				if calls++; calls == at {
+				calls++
+				if calls == at {
 					panic("a bug")
 				}
 				files(yield)
@@ -110,7 +111,8 @@ func TestPushErrorWhileStreaming(t *testing.T) {
 			last := &folders[5]
 			files, calls := last.Files, 0
 			last.Files = func(yield func(gitbranch.File, error) bool) {
-				if calls++; calls == 1 {
+				calls++
+				if calls == 1 {
 					files(yield)
 				} else {
 					yield(test.again, test.err)

@@ -37,7 +37,8 @@ func (s *Snapshot) fetchRoot(filter packp.Filter) (err error) {
 			return err
 		}
 	}
-	if s.Root, err = s.objects.rootOf(s.Commit); err != nil {
+	s.Root, err = s.objects.rootOf(s.Commit)
+	if err != nil {
 		return err
 	}
 	_, err = s.objects.tree(s.Root)

@@ -181,7 +181,8 @@ func TestWalkEnds(t *testing.T) {
 	defer s.Close()
 	n := 0
 	err = s.Walk(".", func(string, object.TreeEntry) error {
-		if n++; n == 1000 {
+		n++
+		if n == 1000 {
 			cancel()
 		}
 		return nil

@@ -122,7 +122,8 @@ func isHFS(name, word string) bool {
 		if r == utf8.RuneError && size == 1 || r == 0xfffe || r == 0xffff {
 			break
 		}
-		if name = name[size:]; !isIgnorable(r) {
+		name = name[size:]
+		if !isIgnorable(r) {
 			rest = append(rest, r)
 		}
 	}

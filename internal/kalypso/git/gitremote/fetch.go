@@ -131,7 +131,8 @@ func optionsV0(want FetchRequest, haves []plumbing.Hash, offered *capability.Lis
 func skipToPack(r *bufio.Reader, v2 bool, most int64) error {
 	for {
 		p, err := readPacket(r)
-		switch most -= int64(len(p.data)) + 4; {
+		most -= int64(len(p.data)) + 4
+		switch {
 		case errors.Is(err, io.EOF): // an answer must not end here
 			return io.ErrUnexpectedEOF
 		case err != nil:

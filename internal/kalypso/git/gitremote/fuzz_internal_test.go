@@ -35,7 +35,8 @@ func FuzzPack(f *testing.F) {
 			return
 		}
 		for hash, o := range got {
-			if size += len(o.Content); o.Size == 0 && plumbing.ComputeHash(o.Kind, o.Content) != hash {
+			size += len(o.Content)
+			if o.Size == 0 && plumbing.ComputeHash(o.Kind, o.Content) != hash {
 				t.Errorf("the object %s has another content: %q", hash, o.Content)
 			}
 		}

@@ -27,7 +27,8 @@ func (p *packWriter) object(kind plumbing.ObjectType, base plumbing.Hash, conten
 	p.count++
 	size := len(content)
 	c := byte(kind)<<4 | byte(size&15)
-	for size >>= 4; size > 0; size >>= 7 {
+	size >>= 4
+	for ; size > 0; size >>= 7 {
 		p.b.WriteByte(c | 0x80)
 		c = byte(size & 127)
 	}

@@ -151,7 +151,8 @@ func (p *packDecoder) object() error {
 // charge subtracts the size of an object from the bytes left.
 func (p *packDecoder) charge(kind plumbing.ObjectType, size int64) error {
 	named := kind == plumbing.CommitObject || kind == plumbing.TagObject
-	if p.remaining -= size; p.remaining < 0 || named && size > maxCommit {
+	p.remaining -= size
+	if p.remaining < 0 || named && size > maxCommit {
 		return ErrTooLarge
 	}
 	return nil

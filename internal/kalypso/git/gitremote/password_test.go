@@ -25,7 +25,8 @@ func TestLoginFunc(t *testing.T) {
 	asked := 0
 	given := func(word string, err error) gitremote.Option {
 		return loginFunc(func(repo string) (gitremote.Login, error) {
-			if asked++; repo != url {
+			asked++
+			if repo != url {
 				t.Errorf("asked for %q, not %q", repo, url)
 			}
 			if word == "" {

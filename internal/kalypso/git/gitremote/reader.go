@@ -97,7 +97,8 @@ func (rd *Reader) start() error {
 func (rd *Reader) readAdvertisement(advertisement *bufio.Reader) error {
 	// An empty repository may send only a flush packet.
 	if first, _ := advertisement.Peek(4); string(first) == "000e" {
-		if first, _ = advertisement.Peek(13); bytes.HasSuffix(first, []byte("version 2")) {
+		first, _ = advertisement.Peek(13)
+		if bytes.HasSuffix(first, []byte("version 2")) {
 			offered, err := readCapabilitiesV2(advertisement)
 			if err == nil {
 				rd.v0, rd.offered = nil, offered

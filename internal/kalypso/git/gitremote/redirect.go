@@ -65,7 +65,8 @@ func (a *authTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if req.GetBody != nil {
 		req = req.Clone(req.Context())
-		if req.Body, err = req.GetBody(); err != nil {
+		req.Body, err = req.GetBody()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +137,8 @@ func (a *authTransport) loginFor(ctx context.Context, u *url.URL, refused Login)
 	login, err := a.client.askLogin(ctx, a.asked, refused)
 	if err == nil && !login.IsZero() && to.Key() != a.asked.Key() {
 		var there Login
-		if there, err = a.client.askLogin(ctx, to, refused); there != login {
+		there, err = a.client.askLogin(ctx, to, refused)
+		if there != login {
 			login = Login{}
 		}
 	}

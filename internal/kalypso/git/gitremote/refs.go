@@ -111,7 +111,8 @@ func (rd *Reader) refsV2(prefix plumbing.ReferenceName) (References, error) {
 		case p.kind != dataPacket:
 			return nil, errors.New("invalid Git protocol answer: it does not end")
 		}
-		if left -= int64(len(p.data)); left < 0 {
+		left -= int64(len(p.data))
+		if left < 0 {
 			return nil, ErrTooManyRefs
 		}
 		hash, rest, _ := strings.Cut(string(p.data), " ")

@@ -80,7 +80,8 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 			e.Text = strings.TrimPrefix(after, ": ")
 		}
 	}
-	if e.Hint = servertls.Advice(err); e.Hint == "" {
+	e.Hint = servertls.Advice(err)
+	if e.Hint == "" {
 		e.Hint = r.hint(e.Kind)
 	}
 	if answer, ok := errors.AsType[*statusError](err); ok && answer.redirected {

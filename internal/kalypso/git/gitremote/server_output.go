@@ -88,7 +88,8 @@ func outputLines(text string) (all []string) {
 		if i := strings.LastIndexByte(line, '\r'); i >= 0 {
 			line = line[i+1:]
 		}
-		if line = strings.TrimSpace(line); line != "" {
+		line = strings.TrimSpace(line)
+		if line != "" {
 			all = append(all, line)
 		}
 	}

@@ -37,7 +37,8 @@ func (s *sideband) Read(p []byte) (int, error) {
 
 func (s *sideband) next() {
 	p, err := readRawPacket(s.r)
-	switch s.left -= int64(len(p.data)) + 4; {
+	s.left -= int64(len(p.data)) + 4
+	switch {
 	case errors.Is(err, io.EOF):
 		// An answer ends with a flush packet.
 		s.err = io.ErrUnexpectedEOF

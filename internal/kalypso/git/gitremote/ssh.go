@@ -117,7 +117,8 @@ func (p *pipe) runSSH(client *ssh.Client, service, protocol, path string) error 
 		_ = session.Setenv("GIT_PROTOCOL", protocol)
 	}
 	session.Stderr = p.stderr
-	if p.in, err = session.StdinPipe(); err != nil {
+	p.in, err = session.StdinPipe()
+	if err != nil {
 		return err
 	}
 	out, err := session.StdoutPipe()

@@ -115,7 +115,8 @@ func ParseSSH(key, passphrase string) (ssh.Signer, error) {
 	case encrypted && passphrase == "":
 		return nil, &FieldError{FieldPassphrase, "is required: private_key is encrypted"}
 	case encrypted:
-		if signer, err = ssh.ParsePrivateKeyWithPassphrase([]byte(key), []byte(passphrase)); err != nil {
+		signer, err = ssh.ParsePrivateKeyWithPassphrase([]byte(key), []byte(passphrase))
+		if err != nil {
 			return nil, &FieldError{FieldPassphrase, "does not decrypt private_key"}
 		}
 	case err != nil: // the parser's message is left out, since it may describe bytes of the key

@@ -64,7 +64,8 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 	cp := newControlPlane()
 	seen := map[string]bool{}
 	for next := &req.Location; next != nil; next = cp.base(req) {
-		if next.Verify = req.Follow.Verify; len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
+		next.Verify = req.Follow.Verify
+		if len(cp.Layers) == 1 && req.Promotion.Unverified != "" {
 			next.Verify = nil
 		}
 		c := r.read(ctx, []Location{*next})[0]
@@ -77,7 +78,8 @@ func (r *Reader) ControlPlane(ctx context.Context, req ControlPlaneRequest) *Con
 		cp.addLayer(ctx, c)
 	}
 	cp.setGitOpsRepo()
-	if req.Follow.GitOpsRepo = cp.GitOpsRepo; cp.GitOpsRepo == nil { // no last delivery is known
+	req.Follow.GitOpsRepo = cp.GitOpsRepo
+	if cp.GitOpsRepo == nil { // no last delivery is known
 		req.Follow.Delivered = nil
 		if req.Follow.LastGood != nil {
 			req.Follow.LastGood = func(context.Context, *GitOpsRepo) ([]origin.Origin, error) { return nil, errNoGitOpsRepo }
@@ -249,7 +251,8 @@ func (cp *ControlPlane) base(req ControlPlaneRequest) *Location {
 		if base != nil {
 			cp.BaseCommit = base.spec.Commit
 		}
-		if promoted = req.Promotion.Commit; promoted != "" {
+		promoted = req.Promotion.Commit
+		if promoted != "" {
 			cp.BaseCommit = promoted
 		}
 	}

@@ -64,7 +64,8 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 		c.err = err
 		return
 	}
-	if c.err = checkIgnoreWork(entries, ignores); c.err != nil {
+	c.err = checkIgnoreWork(entries, ignores)
+	if c.err != nil {
 		return
 	}
 	c.listing = newListing(".", entries, ignores)
@@ -75,7 +76,8 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 	}
 	c.text, c.tooLarge = map[string]string{}, map[string]int64{}
 	for _, at := range c.files {
-		if c.err = r.readFile(ctx, c, at); c.err != nil {
+		c.err = r.readFile(ctx, c, at)
+		if c.err != nil {
 			return
 		}
 	}

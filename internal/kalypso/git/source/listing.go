@@ -40,7 +40,8 @@ func checkIgnoreWork(entries []entry, ignores map[string]string) error {
 		paths += int64(len(e.path))
 	}
 	for _, text := range ignores {
-		if patterns += int64(len(text)); paths > 0 && patterns > maxIgnoreWork/paths {
+		patterns += int64(len(text))
+		if paths > 0 && patterns > maxIgnoreWork/paths {
 			return errIgnoreWork
 		}
 	}

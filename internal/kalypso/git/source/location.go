@@ -125,7 +125,8 @@ func (p Location) check() (Location, error) {
 		return p, err
 	}
 	p.Repo = at.String()
-	if p.Path, err = cleanPath(p.Path); err != nil {
+	p.Path, err = cleanPath(p.Path)
+	if err != nil {
 		return p, err
 	}
 	switch {

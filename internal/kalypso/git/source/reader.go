@@ -74,7 +74,8 @@ func (r *Reader) read(ctx context.Context, locations []Location) []*contents {
 	for i, p := range locations {
 		c := &contents{}
 		all[i] = c
-		if c.location, c.err = p.check(); c.err != nil {
+		c.location, c.err = p.check()
+		if c.err != nil {
 			continue
 		}
 		if p.Directory != "" {
@@ -199,10 +200,12 @@ func (l Limits) readSnapshot(snapshot *gitbranch.Snapshot, asked []*contents) er
 		for _, p := range ignoreFiles[i] {
 			ignores[p] = text[p]
 		}
-		if c.err = cmp.Or(c.err, checkIgnoreWork(entries[i], ignores)); c.err != nil {
+		c.err = cmp.Or(c.err, checkIgnoreWork(entries[i], ignores))
+		if c.err != nil {
 			continue
 		}
-		if c.listing = newListing(c.location.Path, entries[i], ignores); len(c.files) > l.Files && l.Files > 0 {
+		c.listing = newListing(c.location.Path, entries[i], ignores)
+		if len(c.files) > l.Files && l.Files > 0 {
 			c.err = fmt.Errorf("%w: folder %q has %d YAML files, and at most %d are read", errTooManyFiles, c.location.Path,
 				len(c.files), l.Files)
 			continue

@@ -32,7 +32,8 @@ func (v *Verification) commit(history gitbranch.History, commit plumbing.Hash) (
 	if err != nil {
 		return "", err
 	}
-	if signer, err = v.Commit(raw, v.Now); err != nil {
+	signer, err = v.Commit(raw, v.Now)
+	if err != nil {
 		return "", fmt.Errorf("commit %s is not verified: %w: %w", commit, errUnverified, err)
 	}
 	return signer, nil
@@ -53,7 +54,8 @@ func (r *Reader) verifyHistory(ctx context.Context, locations []Location, f Foll
 		if !isAsked(at) {
 			return
 		}
-		if errs[i] = err; err != nil {
+		errs[i] = err
+		if err != nil {
 			return
 		}
 		var known []plumbing.Hash

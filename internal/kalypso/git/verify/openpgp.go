@@ -88,7 +88,8 @@ func readSignature(armoured []byte) (signature *packet.Signature, content []byte
 	if err != nil || block.Type != openpgp.SignatureType {
 		return nil, nil, errDamaged
 	}
-	if content, err = io.ReadAll(block.Body); err != nil {
+	content, err = io.ReadAll(block.Body)
+	if err != nil {
 		return nil, nil, errDamaged
 	}
 	packets := packet.NewReader(bytes.NewReader(content))

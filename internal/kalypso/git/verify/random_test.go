@@ -154,7 +154,8 @@ func TestRandomCommits(t *testing.T) {
 				t.Errorf("got %q (%v), but git verify-commit accepts it: %v\n%s\n%s", signer, err, good, out,
 					strings.Join(a.SSH, "\n"))
 			}
-			if all++; good {
+			all++
+			if good {
 				accepted++
 			}
 		}

@@ -76,7 +76,8 @@ func (v *Verifier) addSigner(line string) error {
 	seen := map[string]bool{}
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, "=")
-		if name = strings.ToLower(name); seen[name] {
+		name = strings.ToLower(name)
+		if seen[name] {
 			return fmt.Errorf("has the option %s twice", name)
 		}
 		if err := s.set(name, value); err != nil {

@@ -69,7 +69,8 @@ func New(c Config) (*Client, error) {
 		anonymous := c
 		anonymous.Token, anonymous.Organizations = "", nil
 		var err error
-		if client.others, err = New(anonymous); err != nil {
+		client.others, err = New(anonymous)
+		if err != nil {
 			return nil, err
 		}
 	}

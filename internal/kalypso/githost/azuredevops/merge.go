@@ -96,7 +96,8 @@ func (r *pullRequests) awaitHead(ctx context.Context, now githost.PullRequest) e
 		}
 		head := ""
 		if read.State == githost.Open {
-			if head, err = r.branchHead(ctx, now.Branch); err != nil {
+			head, err = r.branchHead(ctx, now.Branch)
+			if err != nil {
 				return err
 			}
 		}
@@ -159,7 +160,8 @@ func (r *pullRequests) awaitMerge(
 		if err != nil {
 			return nil, err
 		}
-		if p, err = r.read(ctx, deref(p.PullRequestId)); err != nil {
+		p, err = r.read(ctx, deref(p.PullRequestId))
+		if err != nil {
 			return nil, err
 		}
 	}

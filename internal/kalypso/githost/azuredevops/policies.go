@@ -46,7 +46,8 @@ func (r *repo) policies(ctx context.Context, branch string) (branchPolicies, err
 				all.enabled = append(all.enabled, p)
 			}
 		}
-		if token = deref(page.ContinuationToken); token == "" {
+		token = deref(page.ContinuationToken)
+		if token == "" {
 			break
 		}
 	}

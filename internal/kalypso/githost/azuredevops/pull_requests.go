@@ -101,7 +101,8 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 		},
 	})
 	if err == nil && len(p.Labels) > 0 { // Azure may have kept them
-		if created.Labels, err = r.labels(ctx, deref(created.PullRequestId)); err != nil {
+		created.Labels, err = r.labels(ctx, deref(created.PullRequestId))
+		if err != nil {
 			return r.convert(created), githost.About(githost.FieldLabels, err)
 		}
 	}

@@ -26,7 +26,8 @@ func (r *repo) AddLabels(ctx context.Context, number int, names []string) error 
 	r.client.creating.Lock()
 	defer r.client.creating.Unlock()
 	// Another pull request may have created the labels while this one waited for the lock.
-	if absent, err = r.addKnown(ctx, number, absent); err != nil || len(absent) == 0 {
+	absent, err = r.addKnown(ctx, number, absent)
+	if err != nil || len(absent) == 0 {
 		return err
 	}
 	for _, name := range absent {

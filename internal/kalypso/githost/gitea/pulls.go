@@ -159,7 +159,8 @@ func (r *pullRequests) Edit(
 		return nil, err
 	}
 	one := r.convert(edited)
-	if one.AutoMerge = now.AutoMerge; one.State != githost.Open {
+	one.AutoMerge = now.AutoMerge
+	if one.State != githost.Open {
 		return r.complete(ctx, edited)
 	}
 	return r.checkDraft(one, p)

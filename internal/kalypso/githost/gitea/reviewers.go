@@ -72,7 +72,8 @@ func (r *pullRequests) MissingReviewers(
 		done = append(done, review.User.Login)
 		return false
 	})
-	if missing = sets.WithoutFold(missing, done); err != nil || len(missing) == 0 {
+	missing = sets.WithoutFold(missing, done)
+	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
 	err = r.timeline(ctx, now.Number, func(e event) {

@@ -71,7 +71,8 @@ func (r *statuses) latest(ctx context.Context, commits, names []string) (*githos
 		return all, err
 	}
 	half := len(commits) / 2
-	if all, err = r.latest(ctx, commits[:half], names); err != nil {
+	all, err = r.latest(ctx, commits[:half], names)
+	if err != nil {
 		return nil, err
 	}
 	rest, err := r.latest(ctx, commits[half:], names)

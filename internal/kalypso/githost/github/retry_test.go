@@ -120,7 +120,8 @@ func TestIncompleteAnswerIsRetried(t *testing.T) {
 	t.Parallel()
 	broken := 2
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if broken--; broken >= 0 {
+		broken--
+		if broken >= 0 {
 			w.Header().Set("Content-Length", "1000")
 			fmt.Fprint(w, `{"number": 7, `)
 			return

@@ -51,7 +51,8 @@ func (r *pullRequests) MissingReviewers(
 		}
 		return len(reviews), resp, err
 	})
-	if missing = sets.WithoutFold(missing, reviewed); err != nil || len(missing) == 0 {
+	missing = sets.WithoutFold(missing, reviewed)
+	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
 	_, err = pages(reviewPages, func(page *github.ListOptions) (int, *github.Response, error) {

@@ -420,7 +420,8 @@ func TestMergeWithoutPipeline(t *testing.T) {
 		now := p.Must(p.repo.Open(t.Context(), wanted))
 		p.on.SetStatus("ann", now.HeadCommit, "ci", "running")
 		p.Fake.Fail("PUT", "/merge_requests/2/merge", 1, gitlabfake.Error(405, "405 Method Not Allowed"))
-		if now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash)); now.AutoMerge != githost.Squash {
+		now = p.Must(p.repo.MergeWhenReady(t.Context(), now, githost.Squash))
+		if now.AutoMerge != githost.Squash {
 			t.Errorf("the merge request is %+v", now)
 		}
 	}

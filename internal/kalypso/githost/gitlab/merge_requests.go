@@ -43,7 +43,8 @@ func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.Pul
 			return inProject(ctx, r.repo, r.client.api.MergeRequests.ListProjectMergeRequests, options)
 		}, func(m *gitlab.BasicMergeRequest) (done bool) {
 			ours := m.SourceProjectID == m.TargetProjectID
-			if done = ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker)); done {
+			done = ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker))
+			if done {
 				found = convert(m)
 			}
 			return done
@@ -76,7 +77,8 @@ func (r *mergeRequests) read(ctx context.Context, number int) (*gitlab.MergeRequ
 			return nil, err
 		}
 		wait := httpapi.Backoff(attempt)
-		if waited += wait; m.State != stateLocked || waited > lockedFor {
+		waited += wait
+		if m.State != stateLocked || waited > lockedFor {
 			return m, nil
 		}
 		if err := r.server.Clock.Sleep(ctx, wait); err != nil {
@@ -136,7 +138,8 @@ func (r *mergeRequests) Edit(
 	var unknown error
 	if add := sets.WithoutFold(p.Reviewers, now.Reviewers); len(add) > 0 {
 		var ids []int64
-		if ids, unknown = r.userIDs(ctx, add); len(ids) > 0 {
+		ids, unknown = r.userIDs(ctx, add)
+		if len(ids) > 0 {
 			asked, err := r.reviewerIDs(ctx, now.Number)
 			if err != nil {
 				return &now, err

@@ -108,7 +108,8 @@ func (r *statuses) list(
 	if all {
 		return r.pages(ctx, commit, maxStatusPages, gitlab.GetCommitStatusesOptions{All: &all})
 	}
-	if l, err = r.pages(ctx, commit, 1, gitlab.GetCommitStatusesOptions{}); err != nil || l.Unread == "" {
+	l, err = r.pages(ctx, commit, 1, gitlab.GetCommitStatusesOptions{})
+	if err != nil || l.Unread == "" {
 		return l, err
 	}
 	l = githost.StatusList{}

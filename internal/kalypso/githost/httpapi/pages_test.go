@@ -68,7 +68,8 @@ func TestEachPage(t *testing.T) {
 	var sizes []int
 	failed := errors.New("down")
 	_, err := httpapi.EachPage(100, 200, func(p httpapi.Page) (int, bool, error) {
-		if sizes = append(sizes, p.Size); len(sizes) == 1 {
+		sizes = append(sizes, p.Size)
+		if len(sizes) == 1 {
 			return 0, false, httpapi.ErrTooLarge
 		}
 		return 0, false, failed

@@ -132,7 +132,8 @@ func (a *API) waitTurn(ctx context.Context, to *url.URL) error {
 
 // attempt sends a request once. It follows redirects within the API, with the same method, body and credential.
 func (t *transport) attempt(req *http.Request) (resp *http.Response, credential string, err error) {
-	if credential, err = t.credential(req.Context()); err != nil {
+	credential, err = t.credential(req.Context())
+	if err != nil {
 		return nil, "", err
 	}
 	to := req.URL
@@ -140,7 +141,8 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		one := req.Clone(req.Context())
 		one.URL, one.Host = to, ""
 		if req.GetBody != nil {
-			if one.Body, err = req.GetBody(); err != nil {
+			one.Body, err = req.GetBody()
+			if err != nil {
 				return nil, credential, err
 			}
 		}
@@ -153,7 +155,8 @@ func (t *transport) attempt(req *http.Request) (resp *http.Response, credential 
 		if err = t.waitTurn(req.Context(), to); err != nil {
 			return nil, credential, err
 		}
-		if resp, err = t.send(one); err != nil {
+		resp, err = t.send(one)
+		if err != nil {
 			return nil, credential, err
 		}
 		if !redirected(resp.StatusCode) || t.isSignIn(resp) {
@@ -240,7 +243,8 @@ func Backoff(attempt int) time.Duration { return backoff(serverWait, maxServerWa
 // backoff returns first, doubled with each attempt, up to most.
 func backoff(first, most time.Duration, attempt int) time.Duration {
 	for range attempt - 1 {
-		if first *= 2; first >= most {
+		first *= 2
+		if first >= most {
 			return most
 		}
 	}

@@ -85,7 +85,8 @@ func TestBrokenFileOfAnotherEnvironment(t *testing.T) {
 	s := open(t, repo, ".", gitbranch.Author{})
 	for _, environment := range []string{"dev", "prod"} {
 		now := observed(at(1, 1, 0), map[string]string{"c1": "1"})
-		if now.Environment = environment; environment == "dev" {
+		now.Environment = environment
+		if environment == "dev" {
 			now.Path = "dev"
 		}
 		record(t, s, nil, now)

@@ -184,7 +184,8 @@ func (l *log) parse(references []reference) ([]*file, error) {
 	var files []*file
 	for _, r := range references {
 		text := texts[r.path]
-		if l.read += int64(len(text)); l.read > maxRead {
+		l.read += int64(len(text))
+		if l.read > maxRead {
 			return nil, fmt.Errorf("the records in %s take more than %d MiB: %w", l.folder, maxRead>>20, history.ErrTooLarge)
 		}
 		f, err := parse(r, text)

@@ -50,11 +50,13 @@ func (e *ControlPlaneError) Unwrap() error { return e.Err }
 func Read(ctx context.Context, req Request) (history.History, error) {
 	in := history.Input{Since: req.Since, Until: req.Until, Observed: req.Observed}
 	var err error
-	if in.Branch, in.Complete, err = readBranch(ctx, req.Client, req.GitOps); err != nil {
+	in.Branch, in.Complete, err = readBranch(ctx, req.Client, req.GitOps)
+	if err != nil {
 		return history.History{}, err
 	}
 	if at := req.ControlPlane; at.Repo != "" && len(in.Branch) > 0 {
-		if in.ControlPlane, err = ReadControlPlane(ctx, req.Client, at.Repo, at.Branch); err != nil {
+		in.ControlPlane, err = ReadControlPlane(ctx, req.Client, at.Repo, at.Branch)
+		if err != nil {
 			return history.History{}, &ControlPlaneError{err}
 		}
 	}

@@ -72,7 +72,8 @@ func (d *document) decode() ([]Group, error) {
 	}
 	left := maxInstances
 	for _, r := range d.Rows {
-		if left -= len(r.Groups); left < 0 {
+		left -= len(r.Groups)
+		if left < 0 {
 			return nil, errSize
 		}
 		if len(r.Since) != len(r.Groups) || len(r.Messages) != len(r.Groups) {

@@ -82,7 +82,8 @@ func (o *Observation) Encode() string {
 
 // writable returns a time in UTC, or zero if JSON can't express it.
 func writable(t time.Time) time.Time {
-	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+	t = t.UTC()
+	if t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}
 	}
 	return t

@@ -55,7 +55,8 @@ func (d *document) toRows() error {
 		}
 		last := make([]int64, len(own))
 		for _, t := range f.Targets {
-			if left -= len(own); left < 0 {
+			left -= len(own)
+			if left < 0 {
 				return errSize
 			}
 			if !t.addTo(own, last, d.Format1.Unit, len(d.Groups)) {

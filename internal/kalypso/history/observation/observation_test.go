@@ -164,7 +164,8 @@ func TestOneGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Sort(); len(got.Groups) != 1 || got.Groups[0].State != "current" {
+	got.Sort()
+	if len(got.Groups) != 1 || got.Groups[0].State != "current" {
 		t.Errorf("got %+v", got.Groups)
 	}
 }
@@ -330,7 +331,8 @@ func testBadTexts(t *testing.T, text string) {
 				t.Fatal(err)
 			}
 			if _, err := observation.Parse(base64.StdEncoding.EncodeToString(packed.Bytes())); err != nil {
-				if refused++; !errors.Is(err, observation.ErrText) {
+				refused++
+				if !errors.Is(err, observation.ErrText) {
 					t.Errorf("%s: %v", changed, err)
 				}
 			}

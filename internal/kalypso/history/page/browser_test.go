@@ -95,7 +95,8 @@ func testUse(t *testing.T, b *chromium.Browser) {
 		t.Errorf("the reader's zone (-want +got)\n%s", diff)
 	}
 	var title string
-	if p.Eval(t, `document.querySelector("header time").title`, &title); title != "2026-11-20 16:30 UTC" {
+	p.Eval(t, `document.querySelector("header time").title`, &title)
+	if title != "2026-11-20 16:30 UTC" {
 		t.Errorf("the title of a time: %s", title)
 	}
 
@@ -251,7 +252,8 @@ func testHostile(t *testing.T, b *chromium.Browser) {
 			t.Errorf("%q makes links %s", hostile, links)
 		}
 		var scripts int
-		if p.Eval(t, `document.scripts.length + document.images.length`, &scripts); scripts != 1 {
+		p.Eval(t, `document.scripts.length + document.images.length`, &scripts)
+		if scripts != 1 {
 			t.Errorf("%q: %d scripts and images", hostile, scripts)
 		}
 		if got := visible(t, p, "h3"); !strings.Contains(strings.Join(got, "\n"), strings.TrimSpace(hostile[:1])) {
@@ -309,7 +311,8 @@ func testAccessible(t *testing.T, b *chromium.Browser) {
 			Seen int
 			Bad  []string
 		}
-		if p.Eval(t, contrasts, &got); got.Seen < 1000 || len(got.Bad) > 0 {
+		p.Eval(t, contrasts, &got)
+		if got.Seen < 1000 || len(got.Bad) > 0 {
 			t.Errorf("%s: %d texts, these have too little contrast:\n%s", name, got.Seen, strings.Join(got.Bad, "\n"))
 		}
 		var background string
@@ -399,7 +402,8 @@ func testPhone(t *testing.T, b *chromium.Browser) {
 		}
 		p.Eval(t, `for (const e of document.querySelectorAll("details")) { e.removeAttribute("name"); e.open = true }`, nil)
 		var width int
-		if p.Eval(t, `document.documentElement.scrollWidth`, &width); width != 390 {
+		p.Eval(t, `document.documentElement.scrollWidth`, &width)
+		if width != 390 {
 			t.Errorf("%q: the page is %d pixels wide", name, width)
 		}
 		var wide []string
@@ -449,7 +453,8 @@ func testZones(t *testing.T, b *chromium.Browser) {
 			t.Errorf("%s: %s, want %s", zone, got, want)
 		}
 		var title string
-		if p.Eval(t, `document.querySelector(".fleet time").title`, &title); !strings.HasSuffix(title, " UTC") {
+		p.Eval(t, `document.querySelector(".fleet time").title`, &title)
+		if !strings.HasSuffix(title, " UTC") {
 			t.Errorf("%s: the time of a cell has the title %q", zone, title)
 		}
 	}

@@ -47,7 +47,8 @@ func TestComparison(t *testing.T) {
 	for i := range 600 {
 		c.Targets.Right = append(c.Targets.Right, fmt.Sprint("target", i))
 	}
-	if html, err = page.HTML(page.Data{Comparisons: []page.Comparison{c}}); err != nil {
+	html, err = page.HTML(page.Data{Comparisons: []page.Comparison{c}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(html), "<p>106 more differences are not shown.</p>") {

@@ -6,7 +6,8 @@ import "math"
 // 255.
 func relativeLuminance(r, g, b float64) float64 {
 	linear := func(c float64) float64 {
-		if c /= 255; c <= 0.04045 {
+		c /= 255
+		if c <= 0.04045 {
 			return c / 12.92
 		}
 		return math.Pow((c+0.055)/1.055, 2.4)

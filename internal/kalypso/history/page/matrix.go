@@ -261,7 +261,8 @@ func (m matrix) filters() []filter {
 		{Name: "type", Label: "Cluster type"}, {Name: "state", Label: "State"},
 	} {
 		delete(sets[f.Name], "")
-		if f.Values = slices.Sorted(maps.Keys(sets[f.Name])); len(f.Values) > 1 {
+		f.Values = slices.Sorted(maps.Keys(sets[f.Name]))
+		if len(f.Values) > 1 {
 			all = append(all, f)
 		}
 	}

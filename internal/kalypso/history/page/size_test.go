@@ -64,7 +64,8 @@ func TestHTMLSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	const bound = 2 << 20
-	if t.Logf("%d bytes", len(html)); len(html) > bound {
+	t.Logf("%d bytes", len(html))
+	if len(html) > bound {
 		t.Errorf("the page has %d bytes, more than %d", len(html), bound)
 	}
 }

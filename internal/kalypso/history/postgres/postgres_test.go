@@ -156,7 +156,8 @@ func TestConnections(t *testing.T) {
 		}
 		hour := last.ObservedAt.Hour() + 1
 		mustRecord(t, s, nil, observed(hour, url))
-		if last, err = s.Snapshot(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != hour {
+		last, err = s.Snapshot(t.Context(), "prod")
+		if err != nil || last.ObservedAt.Hour() != hour {
 			t.Errorf("%s: %v, %v", url, last, err)
 		}
 	}

@@ -55,7 +55,8 @@ func BenchmarkQueries(b *testing.B) {
 	runs := 1_000_000
 	if text := os.Getenv(runsVariable); text != "" {
 		var err error
-		if runs, err = strconv.Atoi(text); err != nil {
+		runs, err = strconv.Atoi(text)
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -82,7 +82,8 @@ func readRuns(ctx context.Context, tx pgx.Tx, id int32, q history.Query, past *h
 		past.Runs = append(past.Runs, r)
 		return nil
 	})
-	if past.Truncated = len(past.Runs) > q.Limit; past.Truncated {
+	past.Truncated = len(past.Runs) > q.Limit
+	if past.Truncated {
 		past.Runs = past.Runs[:q.Limit]
 	}
 	return err

@@ -174,7 +174,8 @@ func (w *writer) record(r *history.Plan) (done history.WriteResult, missing []ob
 	case err != nil || !n.Write:
 		return done, nil, err
 	}
-	if missing, err = w.findVersions(n.Changes); err != nil {
+	missing, err = w.findVersions(n.Changes)
+	if err != nil {
 		return done, missing, err
 	}
 	for _, c := range n.Changes {

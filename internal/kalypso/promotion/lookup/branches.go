@@ -162,7 +162,8 @@ func (req Request) signatures(history gitbranch.History) *promotion.Signatures {
 			r, ok := known[commit]
 			if !ok {
 				var raw []byte
-				if raw, r.err = history.Raw(plumbing.NewHash(commit)); r.err == nil {
+				raw, r.err = history.Raw(plumbing.NewHash(commit))
+				if r.err == nil {
 					r.signer, r.err = req.ControlPlane.Verify.Commit(raw, req.Now)
 				}
 				known[commit] = r

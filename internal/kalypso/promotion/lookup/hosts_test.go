@@ -153,7 +153,8 @@ func (c *chain) check(found *promotion.Choice, kind promotion.Kind, commit strin
 	}
 	text := found.Summary + "\n" + found.Explanation
 	for _, want := range says {
-		if want = strings.ReplaceAll(want, "LOGIN", c.world.Traits.Login); !strings.Contains(text, want) {
+		want = strings.ReplaceAll(want, "LOGIN", c.world.Traits.Login)
+		if !strings.Contains(text, want) {
 			c.Errorf("the decision does not contain %q", want)
 		}
 	}

@@ -56,17 +56,20 @@ var ErrCurrent = errors.New("the promoted commit can't be read")
 func Decide(ctx context.Context, req Request) (*promotion.Choice, error) {
 	world := promotion.World{Rules: req.Rules, Window: req.Rules.Windows.At(req.Now)}
 	var err error
-	if world.Current, err = readCurrent(ctx, req.Client, req.GitOps); err != nil {
+	world.Current, err = readCurrent(ctx, req.Client, req.GitOps)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCurrent, err)
 	}
 	if err := req.readHistory(ctx, &world); err != nil {
 		return nil, err
 	}
-	if world.Current.Proposal, err = req.readProposal(ctx, world.Current.Commit); err != nil {
+	world.Current.Proposal, err = req.readProposal(ctx, world.Current.Commit)
+	if err != nil {
 		return nil, err
 	}
 	if world.NeedsDeliveries() {
-		if world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps); err != nil {
+		world.Current.Delivered, err = readDeliveries(ctx, req.Client, req.GitOps)
+		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCurrent, err)
 		}
 		if err := req.readHistory(ctx, &world); err != nil {

@@ -67,7 +67,8 @@ func check(text []byte) *Invalid {
 	})
 	var refused error
 	if !endless {
-		if refused = load(text); refused == nil {
+		refused = load(text)
+		if refused == nil {
 			return contentFault(documents)
 		}
 	}

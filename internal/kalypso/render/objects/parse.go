@@ -54,7 +54,8 @@ func parse(found []Object, text []byte, n *int) []Object {
 // appendObjects appends an object. If it is a list, appendObjects appends the objects in it instead, at any depth.
 func appendObjects(found []Object, root *yaml.Node, number int) []Object {
 	var h header
-	if root = target(root); root.Kind != yaml.MappingNode || root.Decode(&h) != nil {
+	root = target(root)
+	if root.Kind != yaml.MappingNode || root.Decode(&h) != nil {
 		return append(found, Object{Document: number})
 	}
 	var f fields

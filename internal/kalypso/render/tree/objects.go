@@ -168,7 +168,8 @@ func (t *Tree) checkObjects(ctx context.Context, i int, rendered []renderedTarge
 		}
 		if invalid := rendered[n].objects.invalid; len(invalid) > 0 {
 			all.invalid = append(all.invalid, invalid...)
-			if rendered[n].leftOut = t.options.Invalid == problem.Fail; rendered[n].leftOut {
+			rendered[n].leftOut = t.options.Invalid == problem.Fail
+			if rendered[n].leftOut {
 				continue
 			}
 		}

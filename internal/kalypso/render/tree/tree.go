@@ -173,7 +173,8 @@ func (t *Tree) build(ctx context.Context, i int, w *workspace) (Folder, []failur
 	failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 	folder, read := t.folder(i, rendered, w), found{}
 	if t.checksObjects() && (folder.Unknown || t.options.changes(folder.ClusterType, "", folder.Hash)) {
-		if read = t.checkObjects(ctx, i, rendered); read.leaveOut(&t.options, rendered) {
+		read = t.checkObjects(ctx, i, rendered)
+		if read.leaveOut(&t.options, rendered) {
 			failures = append(failures, t.leaveOutWithout(ctx, i, rendered)...)
 			folder = t.folder(i, rendered, w)
 		}
@@ -248,11 +249,13 @@ func (t *Tree) renderTargets(ctx context.Context, i int, w *workspace) []rendere
 			r := &rendered[next]
 			size := r.set(a, result, h, entries)
 			if t.checksObjects() {
-				if r.files = result.Files; waiting.Add(size) > mayWait {
+				r.files = result.Files
+				if waiting.Add(size) > mayWait {
 					reader.read(next, r)
 				}
 			}
-			if waits = waits || r.files != nil; !waits {
+			waits = waits || r.files != nil
+			if !waits {
 				b.Reset()
 			}
 			next++

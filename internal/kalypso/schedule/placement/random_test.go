@@ -258,7 +258,8 @@ func randomPolicy(r *rand.Rand, f *Fleet, name string) Policy {
 	}
 	for range r.IntN(3) {
 		t := Toleration{Key: []string{"", "k1", "k2"}[r.IntN(3)], Effect: []string{"", NoSelect, NoSelectIfNew}[r.IntN(3)]}
-		if t.Operator = Exists; t.Key != "" && r.IntN(2) == 0 {
+		t.Operator = Exists
+		if t.Key != "" && r.IntN(2) == 0 {
 			t.Operator, t.Value = Equal, []string{"", "v"}[r.IntN(2)]
 		}
 		spec.Tolerations = append(spec.Tolerations, t)
@@ -394,7 +395,8 @@ type doneAfter struct {
 }
 
 func (c *doneAfter) Err() error {
-	if c.checks--; c.checks < 0 {
+	c.checks--
+	if c.checks < 0 {
 		return context.Canceled
 	}
 	return nil

@@ -49,7 +49,8 @@ func (d *choice) reasons(chosen []int32) []Reason {
 	for n, i := range d.chooser.policy.ClusterTypes {
 		c := int32(i) //nolint:gosec // there are no 2^31 cluster types
 		r := Reason{ClusterType: i, Placed: contains(chosen, c), Kept: contains(d.kept, c)}
-		if r.Fits = contains(d.fit, c); r.Fits && d.chooser.policy.Spec != nil {
+		r.Fits = contains(d.fit, c)
+		if r.Fits && d.chooser.policy.Spec != nil {
 			r.Score = d.chooser.scores[c]
 			for _, scoreOf := range scores {
 				r.Scores = append(r.Scores, scoreOf(c))

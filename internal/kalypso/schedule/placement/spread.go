@@ -225,7 +225,8 @@ func (c *candidates) take() (best int32, ok bool) {
 	}
 	g := slices.Index(c.keys, least)
 	position := c.groups[g][0]
-	if c.groups[g] = c.groups[g][1:]; len(c.groups[g]) == 0 {
+	c.groups[g] = c.groups[g][1:]
+	if len(c.groups[g]) == 0 {
 		c.keys[g] += 2 * hardPenalty * int64(len(c.ordered))
 	} else {
 		c.keys[g] += int64(c.groups[g][0] - position)

@@ -193,7 +193,8 @@ func TestRandomFleets(t *testing.T) {
 					if _, needs, ok := strings.Cut(string(file.Content), "dependsOn: ["); ok {
 						needs, _, _ = strings.Cut(needs, "]")
 						at := folder.ClusterType + "/" + target.Name
-						if gotTree[at] = strings.TrimSpace(needs); cyclicAt[at] {
+						gotTree[at] = strings.TrimSpace(needs)
+						if cyclicAt[at] {
 							gotTree[at] = wave.ReplaceAllString(gotTree[at], "")
 						}
 					}

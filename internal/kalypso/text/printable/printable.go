@@ -24,7 +24,8 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9/._][A-Za-z0-9/._:@%+,-]*$`)
 // ShellWord quotes an untrusted text as one word of a command that a person may paste into a POSIX shell. It escapes
 // like [Line] first, so that a command stays on one line.
 func ShellWord(s string) string {
-	if s = Line(s); plainWord.MatchString(s) {
+	s = Line(s)
+	if plainWord.MatchString(s) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

@@ -69,10 +69,12 @@ func start(t testing.TB, dir, program string, more ...string) *Server {
 	s.process = run(t, dir, exec.Command(program, append(more, "--etcd-servers", s.etcd, "--etcd-prefix", registry,
 		"--bind-address", "127.0.0.1", "--secure-port", programs.Port(s.Host), "--cert-dir", certificates)...))
 	s.process.Await(t, func() (err error) {
-		if s.ca, err = os.ReadFile(filepath.Join(certificates, "apiserver.crt")); err != nil {
+		s.ca, err = os.ReadFile(filepath.Join(certificates, "apiserver.crt"))
+		if err != nil {
 			return err
 		}
-		if s.admin, err = s.client(Admin); err == nil {
+		s.admin, err = s.client(Admin)
+		if err == nil {
 			_, err = s.admin.Resource(definitions).List(t.Context(), listAll)
 		}
 		return err

@@ -189,7 +189,8 @@ func (s *Server) run(binary, static string) error {
 	web := exec.Command(binary, "web", "--config", config)
 	web.Dir, web.Env = s.dir, append(slices.Clone(environment), "GOGC=400")
 	var err error
-	if s.process, err = programs.Start(filepath.Join(s.dir, "log"), web); err != nil {
+	s.process, err = programs.Start(filepath.Join(s.dir, "log"), web)
+	if err != nil {
 		return err
 	}
 	if err := s.process.Try(s.healthy); err != nil {
@@ -200,7 +201,8 @@ func (s *Server) run(binary, static string) error {
 	create.Dir, create.Env = s.dir, environment
 	said, err := create.CombinedOutput()
 	_, token, found := strings.Cut(string(said), "created... ")
-	if s.admin = "token " + strings.TrimSpace(token); err != nil || !found {
+	s.admin = "token " + strings.TrimSpace(token)
+	if err != nil || !found {
 		return fmt.Errorf("create an administrator: %w: %s", err, said)
 	}
 	return nil

@@ -35,7 +35,8 @@ func (r *Repo) PullRequests() (all []hostfake.PullRequest) {
 		}
 		var events []event
 		r.API.Send(r.t, http.MethodGet, fmt.Sprintf("/issues/%d/timeline?limit=50", one.Number), nil, &events)
-		if readTimeline(&one, events, r.Owner); one.State != hostfake.Open {
+		readTimeline(&one, events, r.Owner)
+		if one.State != hostfake.Open {
 			one.AutoMerge = ""
 		}
 		all = append(all, one)

@@ -164,7 +164,8 @@ func (s *Server) authenticate(c *call) answer {
 		// Without a credential, private repos do not exist, and all are private.
 		return fail(http.StatusNotFound, "Not Found")
 	}
-	if c.By = s.TokenOf(value); c.By == nil {
+	c.By = s.TokenOf(value)
+	if c.By == nil {
 		return fail(http.StatusUnauthorized, "Bad credentials")
 	}
 	return answer{}

@@ -102,7 +102,8 @@ func (m *mergeRequest) merge() error {
 	base, head := m.project.Git.Head(m.Base), m.HeadCommit
 	var err error
 	if m.squash {
-		if m.squashed, err = m.project.Git.Merge(m.Title, base, head, base); err != nil {
+		m.squashed, err = m.project.Git.Merge(m.Title, base, head, base)
+		if err != nil {
 			return err
 		}
 		head = m.squashed
@@ -114,7 +115,8 @@ func (m *mergeRequest) merge() error {
 	} else {
 		message := fmt.Sprintf("Merge branch '%s' into '%s'\n\n%s\n\nSee merge request %s!%d", m.Head, m.Base, m.Title,
 			m.project.Path, m.Number)
-		if m.MergeCommit, err = m.project.Git.Merge(message, base, head, base, head); err != nil {
+		m.MergeCommit, err = m.project.Git.Merge(message, base, head, base, head)
+		if err != nil {
 			return err
 		}
 		head = m.MergeCommit

@@ -35,7 +35,8 @@ func (m *mergeRequest) state() string {
 
 // Common implements [hostfake.Pull].
 func (m *mergeRequest) Common() *hostfake.PullRequest {
-	if m.Draft = m.draft(); m.AutoMerge != "" {
+	m.Draft = m.draft()
+	if m.AutoMerge != "" {
 		m.AutoMerge = m.method()
 	}
 	return &m.PullRequest
@@ -111,7 +112,8 @@ func (m *mergeRequest) pass() {
 		m.checking--
 	}
 	if m.locked > 0 {
-		if m.locked--; m.locked == 0 {
+		m.locked--
+		if m.locked == 0 {
 			m.State = hostfake.Open
 			_ = m.merge()
 		}

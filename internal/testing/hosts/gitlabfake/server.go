@@ -83,7 +83,8 @@ func (s *Server) answer(w *httptest.ResponseRecorder, req *http.Request, body []
 func (s *Server) authenticate(c *call) answer {
 	if text := c.Header.Get("Authorization"); text != "" {
 		value, _ := strings.CutPrefix(text, "Bearer ")
-		if c.By = s.TokenOf(value); c.By == nil {
+		c.By = s.TokenOf(value)
+		if c.By == nil {
 			return answer{Status: http.StatusUnauthorized, Body: object{"error": "invalid_token",
 				"error_description": "Token was revoked. You have to re-authorize from the user."}}
 		}

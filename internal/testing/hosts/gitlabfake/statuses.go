@@ -72,7 +72,8 @@ func (p *Project) post(wanted hostfake.Status) (*hostfake.Status, answer) {
 		return nil, fail(http.StatusBadRequest, `Cannot transition status via :enqueue from :`+s.State+
 			` (Reason(s): Status cannot transition via "enqueue")`)
 	}
-	if s.State = wanted.State; s.State != "pending" {
+	s.State = wanted.State
+	if s.State != "pending" {
 		s.Finished = p.server.Now()
 	}
 	s.Description, s.TargetURL = cmp.Or(wanted.Description, s.Description), cmp.Or(wanted.TargetURL, s.TargetURL)

@@ -157,7 +157,8 @@ func (p *place) refused(err, kind error, field githost.Field, said string) githo
 func (p *place) asking(requests int, f func()) {
 	p.Helper()
 	before := p.world.Requests()
-	if f(); p.world.Requests()-before != requests {
+	f()
+	if p.world.Requests()-before != requests {
 		p.Errorf("%d requests, want %d", p.world.Requests()-before, requests)
 	}
 }

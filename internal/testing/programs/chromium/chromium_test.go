@@ -48,7 +48,8 @@ onkeydown = (event) => { document.title += event.key }</script>`))
 	p.Press(t, "Tab")
 	p.Press(t, "Enter")
 	var title string
-	if p.Eval(t, "document.title", &title); title != "TabEnter" {
+	p.Eval(t, "document.title", &title)
+	if title != "TabEnter" {
 		t.Errorf("keys: %s", title)
 	}
 	if image := p.Screenshot(t, false); !strings.HasPrefix(string(image), "\x89PNG") {

@@ -30,7 +30,8 @@ func upload(w *bytes.Buffer, store *filesystem.Storage, body io.Reader) error {
 		if !ok {
 			return errors.New("the request is not a list of packets")
 		}
-		if rest = after; packet != "" {
+		rest = after
+		if packet != "" {
 			lines = append(lines, packet)
 		}
 	}

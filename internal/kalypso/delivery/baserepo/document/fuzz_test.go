@@ -27,7 +27,8 @@ func FuzzSetCommit(f *testing.F) {
 			return
 		}
 		after, err := document.Parse(changed)
-		if before.Commit = commit; err != nil || after != before {
+		before.Commit = commit
+		if err != nil || after != before {
 			t.Errorf("%q became %q: %+v, want %+v, %v", text, changed, after, before, err)
 		}
 		if again, err := document.SetCommit(changed, commit); err != nil || string(again) != string(changed) {
