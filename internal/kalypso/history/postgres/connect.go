@@ -154,14 +154,8 @@ func (s *Store) transact(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.
 	}
 }
 
-func (s *Store) attempt(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.Tx) error) (err error) {
-	var b bounds
-	defer func() {
-		if exceeded := b.exceeded.Load(); exceeded != nil {
-			err = exceeded
-		}
-	}()
-	conn, err := pgx.ConnectConfig(ctx, b.limit(s.config))
+func (s *Store) attempt(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.Tx) error) error {
+	conn, err := pgx.ConnectConfig(ctx, s.config)
 	if err != nil {
 		return err
 	}
