@@ -54,14 +54,8 @@ var escaped = jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, text *string) e
 
 // decode returns the groups of a document.
 func (d *document) decode() ([]Group, error) {
-	switch d.Format {
-	case 1:
-		if err := d.toRows(); err != nil {
-			return nil, err
-		}
-	case format:
-	default:
-		return nil, fmt.Errorf("its format is %d, and this version of the provider reads formats 1 to %d", d.Format, format)
+	if d.Format != format {
+		return nil, fmt.Errorf("its format is %d, and this version of the provider reads format %d", d.Format, format)
 	}
 	var groups []Group
 	for _, g := range d.Groups {

@@ -40,7 +40,6 @@ type document struct {
 	Messages     []string    `json:"messages,omitempty"`
 	Groups       []group     `json:"groups,omitempty"`
 	Rows         []*row      `json:"rows,omitempty"`
-	Format1      format1     `json:",embed"`
 }
 
 type group struct {

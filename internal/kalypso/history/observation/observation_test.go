@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -266,43 +265,9 @@ func instances(o *observation.Observation) (n int) {
 	return n
 }
 
-// format1 returns texts of format 1, which an earlier build wrote: it encoded the random observations of the first
-// seeds.
-func format1(t *testing.T) []string {
-	t.Helper()
-	texts, err := os.ReadFile("testdata/format1.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Fields(string(texts))
-}
-
-// TestFormat1 checks that texts which an earlier build wrote are still parsed correctly.
-func TestFormat1(t *testing.T) {
-	for seed, text := range format1(t) {
-		want := random(rand.New(rand.NewPCG(uint64(seed), 1)))
-		want.Sort()
-		got, err := observation.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("seed %d: %s", seed, diff)
-		}
-	}
-}
-
 // TestBadTexts replaces each digit in a text's JSON. Decoding may succeed, or fail with ErrText, but must not panic.
 func TestBadTexts(t *testing.T) {
-	for name, text := range map[string]string{
-		"present format": random(rand.New(rand.NewPCG(3, 1))).Encode(), "format 1": format1(t)[3],
-	} {
-		t.Run(name, func(t *testing.T) { testBadTexts(t, text) })
-	}
-}
-
-func testBadTexts(t *testing.T, text string) {
-	t.Helper()
+	text := random(rand.New(rand.NewPCG(3, 1))).Encode()
 	packed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		t.Fatal(err)

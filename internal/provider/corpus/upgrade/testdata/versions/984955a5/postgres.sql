@@ -267,7 +267,7 @@ ALTER TABLE kalypso.version ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 -- Data for Name: environment; Type: TABLE DATA; Schema: kalypso; Owner: owner
 --
 
-INSERT INTO kalypso.environment OVERRIDING SYSTEM VALUE VALUES (1, 'stage', 'file:///tmp/kalypso-upgrade-2d815f3/gitops.git', 'stage', '.', '2026-11-25 18:27:43.159+00', '9edc08ddad95414d0f64a93575899fc8b304c837eee58dc7b9ac17e557c7d932');
+INSERT INTO kalypso.environment OVERRIDING SYSTEM VALUE VALUES (1, 'stage', 'file:///tmp/kalypso-upgrade-984955a5/gitops.git', 'stage', '.', '2026-11-28 21:02:30.978+00', '082e73b83f510cb5460e92accfe006a44a517cae671488431f5cd2b4c2109b3c');
 
 
 --
@@ -283,25 +283,25 @@ INSERT INTO kalypso.instance OVERRIDING SYSTEM VALUE VALUES (3, 1, 'drone-1', 'd
 -- Data for Name: observation; Type: TABLE DATA; Schema: kalypso; Owner: owner
 --
 
-INSERT INTO kalypso.observation VALUES (1, '2026-11-25 18:27:39.703+00', 'e0eecbe6fe6286d3fcadc862605a42d762c507d5', NULL, 'pending', '2026-11-25 18:27:39.703+00', 0);
-INSERT INTO kalypso.observation VALUES (1, '2026-11-25 18:27:40.621+00', 'e0eecbe6fe6286d3fcadc862605a42d762c507d5', NULL, 'success', '2026-11-25 18:27:39+00', 3);
-INSERT INTO kalypso.observation VALUES (1, '2026-11-25 18:27:42.277+00', 'd5be81b6e4abcbfab73bc0ff72646e679fa768a2', NULL, 'pending', '2026-11-25 18:27:42+00', 3);
-INSERT INTO kalypso.observation VALUES (1, '2026-11-25 18:27:43.159+00', 'd5be81b6e4abcbfab73bc0ff72646e679fa768a2', NULL, 'success', '2026-11-25 18:27:42+00', 3);
+INSERT INTO kalypso.observation VALUES (1, '2026-11-28 21:02:02.446+00', '5e2a72978bc3ef0911afe3ef76e84298070de0d9', NULL, 'pending', '2026-11-28 21:02:02.446+00', 0);
+INSERT INTO kalypso.observation VALUES (1, '2026-11-28 21:02:08.146+00', '5e2a72978bc3ef0911afe3ef76e84298070de0d9', NULL, 'success', '2026-11-28 21:02:01+00', 3);
+INSERT INTO kalypso.observation VALUES (1, '2026-11-28 21:02:20.429+00', 'd299b5c48fe647be714de38251cb0f089cb4b467', NULL, 'pending', '2026-11-28 21:02:18+00', 3);
+INSERT INTO kalypso.observation VALUES (1, '2026-11-28 21:02:30.978+00', 'd299b5c48fe647be714de38251cb0f089cb4b467', NULL, 'success', '2026-11-28 21:02:18+00', 3);
 
 
 --
 -- Data for Name: run; Type: TABLE DATA; Schema: kalypso; Owner: owner
 --
 
-INSERT INTO kalypso.run VALUES (1, '2026-11-25 12:00:00+00', '2026-11-25 18:27:42.277+00', 2, 'current', NULL);
-INSERT INTO kalypso.run VALUES (2, '2026-11-25 12:00:00+00', '2026-11-25 18:27:42.277+00', 3, 'current', NULL);
-INSERT INTO kalypso.run VALUES (3, '2026-11-25 12:00:00+00', '2026-11-25 18:27:42.277+00', 1, 'current', NULL);
-INSERT INTO kalypso.run VALUES (1, '2026-11-25 18:27:42.277+00', '2026-11-25 18:27:43.159+00', 2, 'progressing', 'it runs an older tree of the folder');
-INSERT INTO kalypso.run VALUES (1, '2026-11-25 18:27:43.159+00', NULL, 5, 'current', NULL);
-INSERT INTO kalypso.run VALUES (2, '2026-11-25 18:27:42.277+00', '2026-11-25 18:27:43.159+00', 3, 'progressing', 'it runs an older tree of the folder');
-INSERT INTO kalypso.run VALUES (2, '2026-11-25 18:27:43.159+00', NULL, 6, 'current', NULL);
-INSERT INTO kalypso.run VALUES (3, '2026-11-25 18:27:42.277+00', '2026-11-25 18:27:43.159+00', 1, 'progressing', 'it runs an older tree of the folder');
-INSERT INTO kalypso.run VALUES (3, '2026-11-25 18:27:43.159+00', NULL, 4, 'current', NULL);
+INSERT INTO kalypso.run VALUES (1, '2026-11-25 12:00:00+00', '2026-11-28 21:02:20.429+00', 2, 'current', NULL);
+INSERT INTO kalypso.run VALUES (2, '2026-11-25 12:00:00+00', '2026-11-28 21:02:20.429+00', 3, 'current', NULL);
+INSERT INTO kalypso.run VALUES (3, '2026-11-25 12:00:00+00', '2026-11-28 21:02:20.429+00', 1, 'current', NULL);
+INSERT INTO kalypso.run VALUES (1, '2026-11-28 21:02:20.429+00', '2026-11-28 21:02:30.978+00', 2, 'progressing', 'it runs an older tree of the folder');
+INSERT INTO kalypso.run VALUES (1, '2026-11-28 21:02:30.978+00', NULL, 5, 'current', NULL);
+INSERT INTO kalypso.run VALUES (2, '2026-11-28 21:02:20.429+00', '2026-11-28 21:02:30.978+00', 3, 'progressing', 'it runs an older tree of the folder');
+INSERT INTO kalypso.run VALUES (2, '2026-11-28 21:02:30.978+00', NULL, 6, 'current', NULL);
+INSERT INTO kalypso.run VALUES (3, '2026-11-28 21:02:20.429+00', '2026-11-28 21:02:30.978+00', 1, 'progressing', 'it runs an older tree of the folder');
+INSERT INTO kalypso.run VALUES (3, '2026-11-28 21:02:30.978+00', NULL, 4, 'current', NULL);
 
 
 --
@@ -316,11 +316,11 @@ INSERT INTO kalypso.schema_version VALUES (1, 1);
 --
 
 INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (1, '', '', '', '1.1', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (2, 'file:///tmp/kalypso-upgrade-2d815f3/gitops.git', 'drone', 'a0c5160c9b03989889de68d739575b5625f68122', 'a0c5160c9b03', 'e0eecbe6fe6286d3fcadc862605a42d762c507d5', '2026-11-25 18:27:39+00', NULL, NULL, NULL, NULL, NULL);
-INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (3, 'file:///tmp/kalypso-upgrade-2d815f3/gitops.git', 'drone/shop-web', 'f442a3f43d877cc819f2bc59e5ce675e4d3a4f2a', 'f442a3f43d87', 'e0eecbe6fe6286d3fcadc862605a42d762c507d5', '2026-11-25 18:27:39+00', NULL, NULL, NULL, NULL, NULL);
+INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (2, 'file:///tmp/kalypso-upgrade-984955a5/gitops.git', 'drone', 'a0c5160c9b03989889de68d739575b5625f68122', 'a0c5160c9b03', '5e2a72978bc3ef0911afe3ef76e84298070de0d9', '2026-11-28 21:02:01+00', NULL, NULL, NULL, NULL, NULL);
+INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (3, 'file:///tmp/kalypso-upgrade-984955a5/gitops.git', 'drone/shop-web', 'f442a3f43d877cc819f2bc59e5ce675e4d3a4f2a', 'f442a3f43d87', '5e2a72978bc3ef0911afe3ef76e84298070de0d9', '2026-11-28 21:02:01+00', NULL, NULL, NULL, NULL, NULL);
 INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (4, '', '', '', '1.2', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (5, 'file:///tmp/kalypso-upgrade-2d815f3/gitops.git', 'drone', 'ebee6c2b61a528084b52c15b0dc1145e8a414971', 'ebee6c2b61a5', 'd5be81b6e4abcbfab73bc0ff72646e679fa768a2', '2026-11-25 18:27:42+00', NULL, NULL, NULL, NULL, NULL);
-INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (6, 'file:///tmp/kalypso-upgrade-2d815f3/gitops.git', 'drone/shop-web', '582c293ab533f0bccaafad311200c1b60c1915a2', '582c293ab533', 'd5be81b6e4abcbfab73bc0ff72646e679fa768a2', '2026-11-25 18:27:42+00', NULL, NULL, NULL, NULL, NULL);
+INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (5, 'file:///tmp/kalypso-upgrade-984955a5/gitops.git', 'drone', 'ebee6c2b61a528084b52c15b0dc1145e8a414971', 'ebee6c2b61a5', 'd299b5c48fe647be714de38251cb0f089cb4b467', '2026-11-28 21:02:18+00', NULL, NULL, NULL, NULL, NULL);
+INSERT INTO kalypso.version OVERRIDING SYSTEM VALUE VALUES (6, 'file:///tmp/kalypso-upgrade-984955a5/gitops.git', 'drone/shop-web', '582c293ab533f0bccaafad311200c1b60c1915a2', '582c293ab533', 'd299b5c48fe647be714de38251cb0f089cb4b467', '2026-11-28 21:02:18+00', NULL, NULL, NULL, NULL, NULL);
 
 
 --
