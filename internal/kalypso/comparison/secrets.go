@@ -77,7 +77,7 @@ func secretsIn(content string) []string {
 
 // unescaped yields a text without its escapes, if it may have any.
 func unescaped(text string) iter.Seq[string] {
-	if !strings.ContainsAny(text, `\%&`) {
+	if !strings.ContainsAny(text, `\%`) {
 		return func(func(string) bool) {}
 	}
 	return redact.Unescaped(text)

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,10 +33,8 @@ var forms = map[string]func(string) string{
 	"YAML, eight digits":    func(s string) string { return `a: "` + everyByte(`\U%08x`, s) + `"` },
 	"YAML, some escapes":    func(s string) string { return `a: "` + everyByte(`\x%02x`, s[:3]) + s[3:] + `"` },
 	"YAML, over two lines":  func(s string) string { return `a: "` + s[:4] + "\\\n   " + s[4:] + `"` },
-	"HTML":                  func(s string) string { return "<a>" + everyByte("&#x%02x;", s) + html.EscapeString("<&") },
 	"Base64":                func(s string) string { return base64.StdEncoding.EncodeToString([]byte("me:" + s)) },
 	"Base64 for URLs":       func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) },
-	"percent of JSON":       func(s string) string { return url.QueryEscape(everyByte(`\u%04x`, s)) },
 	"after other text":      func(s string) string { return strings.Repeat("x ", 480) + s },
 	"at the end of a value": func(s string) string { return strings.Repeat("x", 995) + " " + s },
 }

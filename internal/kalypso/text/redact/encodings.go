@@ -3,7 +3,6 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/json"
-	"html"
 	"iter"
 	"regexp"
 	"strconv"
@@ -79,22 +78,12 @@ func (f *finder) contains(content string) bool {
 	return false
 }
 
-// Unescaped yields the text unescaped in each way in which a server or a person may have escaped it, and in each pair
-// of ways, such as a URL in JSON.
+// Unescaped yields the text unescaped in each way in which a server or a person may have escaped it.
 func Unescaped(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, first := range unescapers {
-			once := first(text)
-			if once == text {
-				continue
-			}
-			if !yield(once) {
+		for _, unescape := range unescapers {
+			if unescaped := unescape(text); unescaped != text && !yield(unescaped) {
 				return
-			}
-			for _, second := range unescapers {
-				if twice := second(once); twice != once && !yield(twice) {
-					return
-				}
 			}
 		}
 	}
@@ -102,25 +91,19 @@ func Unescaped(text string) iter.Seq[string] {
 
 var (
 	fold      = regexp.MustCompile(`\r?\n[ \t]*`)
-	softBreak = regexp.MustCompile(`=\r?\n`)
 	percent   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	printed   = regexp.MustCompile(`=[0-9A-Fa-f]{2}`)
 	backslash = regexp.MustCompile(`(\\(u[0-9A-Fa-f]{4}|["\\/bfnrt]))+`)
 	inYAML    = regexp.MustCompile(`\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r?\n[ \t]*|["\\/bfnrt])`)
 )
 
 var unescapers = []func(string) string{
-	remove(fold), // a header that continues on further lines
+	unfold,
 	replaceAll(backslash, unescapeJSON),
 	replaceAll(inYAML, unescapeYAML),
 	replaceAll(percent, unhex),
 	func(text string) string { // an HTML form
 		return replaceAll(percent, unhex)(strings.ReplaceAll(text, "+", " "))
 	},
-	func(text string) string { // a mail in quoted-printable
-		return replaceAll(printed, unhex)(remove(softBreak)(text))
-	},
-	html.UnescapeString,
 }
 
 // unescapeJSON returns the text of escapes in JSON.
@@ -147,14 +130,12 @@ func unescapeYAML(escape string) string {
 	return unescapeJSON(escape)
 }
 
-// remove returns a function that removes each match of a pattern with a line break.
-func remove(pattern *regexp.Regexp) func(string) string {
-	return func(text string) string {
-		if !strings.Contains(text, "\n") { // the usual case; this check is many times faster
-			return text
-		}
-		return pattern.ReplaceAllString(text, "")
+// unfold joins the lines of a header, or of Base64.
+func unfold(text string) string {
+	if !strings.Contains(text, "\n") { // the usual case; this check is many times faster
+		return text
 	}
+	return fold.ReplaceAllString(text, "")
 }
 
 // replaceAll returns a function that replaces each match of a pattern.

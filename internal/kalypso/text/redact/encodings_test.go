@@ -1,12 +1,9 @@
 package redact_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
-	"mime/quotedprintable"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,24 +46,13 @@ var encodings = map[string]func(secret string) string{
 	"escaped letters":             func(s string) string { return everyByte(`\u%04x`, s) },
 	"bytes in YAML":               func(s string) string { return everyByte(`\x%02X`, s) },
 	"letters in YAML":             func(s string) string { return everyByte(`\U%08x`, s) },
-	"YAML in JSON":                func(s string) string { return inJSON(everyByte(`\x%02x`, s)) },
 	"JSON":                        inJSON,
 	"a URL in JSON":               func(s string) string { return inJSON(url.QueryEscape(s)) },
-	"JSON in JSON":                func(s string) string { return inJSON(inJSON(s)) },
 	"Basic in a query": func(s string) string {
 		return url.QueryEscape("Basic " + base64.StdEncoding.EncodeToString([]byte(":"+s)))
 	},
 	"a quoted string of Go": func(s string) string { return fmt.Sprintf("%q", s) },
-	"HTML":                  html.EscapeString,
-	"HTML by number":        func(s string) string { return everyByte("&#x%02x;", s) },
-	"quoted-printable": func(s string) string {
-		var b bytes.Buffer
-		w := quotedprintable.NewWriter(&b)
-		_, _ = w.Write([]byte("Authorization: this is a line that is wrapped in the secret: Bearer " + s + ", and on"))
-		_ = w.Close()
-		return b.String()
-	},
-	"a folded header": func(s string) string { return s[:len(s)/2] + "\r\n\t" + s[len(s)/2:] },
+	"a folded header":       func(s string) string { return s[:len(s)/2] + "\r\n\t" + s[len(s)/2:] },
 }
 
 func everyByte(format, s string) string {

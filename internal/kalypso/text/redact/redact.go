@@ -55,7 +55,7 @@ func (s *Secrets) Add(values ...string) {
 const maxText = 1 << 20
 
 // Redact replaces every secret in a text with [Redacted]: as it is, in Base64 (as in the Authorization header), and
-// escaped for a URL, JSON, HTML or a mail. If an escaped text contains a secret, the whole result is unescaped. For a
+// escaped for a URL, JSON or YAML. If an escaped text contains a secret, the whole result is unescaped. For a
 // text of more than 1 MiB, it returns only the length.
 func (s *Secrets) Redact(text string) string {
 	f := s.current()
