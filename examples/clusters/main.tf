@@ -38,10 +38,15 @@ data "kalypso_clusters" "all" {
   ]
 }
 
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../modules/templates"
+}
+
 resource "kalypso_cluster_type" "all" {
   for_each          = data.kalypso_clusters.all.cluster_types
   name              = each.key
-  reconciler        = "reconciler"
+  reconciler        = "flux"
   namespace_service = "namespace"
 }
 
@@ -50,31 +55,17 @@ resource "kalypso_environment_rendering" "stage" {
   gitops_repo   = local.gitops_repo
   cluster_types = kalypso_cluster_type.all
 
-  templates = {
-    reconciler = {
-      name = "reconciler"
-      type = "reconciler"
-      manifests = [yamlencode({
-        apiVersion = "kustomize.toolkit.fluxcd.io/v1"
-        kind       = "Kustomization"
-        metadata   = { name = "{{ .DeploymentTargetName }}", namespace = "flux-system" }
-        spec = {
-          interval  = "1m", prune = true, path = "./web"
-          sourceRef = { kind = "GitRepository", name = "{{ .Workload }}" }
-        }
-      })]
-    }
-    namespace = {
-      name = "namespace"
-      type = "namespace"
-      manifests = [yamlencode({
-        apiVersion = "v1", kind = "Namespace", metadata = { name = "{{ .Namespace }}" }
-      })]
-    }
-  }
+  templates = { flux = module.templates.all.flux, namespace = module.templates.all.namespace }
 
   workloads = {
-    shop = { name = "shop", deployment_targets = [{ name = "web", environment = "stage" }] }
+    shop = {
+      name = "shop"
+      deployment_targets = [{
+        name        = "web"
+        environment = "stage"
+        manifests   = { repo = "https://git.acme.io/shop", branch = "main", path = "./web" }
+      }]
+    }
   }
 
   scheduling_policies = {

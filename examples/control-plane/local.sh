@@ -102,4 +102,10 @@ provider_installation {
 EOF
   mkdir "$work/example"
   cp "$local_examples/$1"/*.tf "$work/example"
+  # Modules of other examples stay in their folders.
+  if grep -q '"\.\./modules/' "$work/example"/*.tf; then
+    sed -e "s|\"\.\./modules/|\"$local_examples/modules/|" "$work/example/main.tf" >"$work/main.tf"
+    mv "$work/main.tf" "$work/example/main.tf"
+    tf get >/dev/null
+  fi
 }

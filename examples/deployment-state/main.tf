@@ -30,37 +30,22 @@ locals {
   gitops_repo = { repo = var.gitops_url, branch = "stage" }
 }
 
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../modules/templates"
+}
+
 # The desired tree.
 resource "kalypso_environment_rendering" "stage" {
   environment = "stage"
   gitops_repo = local.gitops_repo
 
   cluster_types = {
-    drone = { name = "drone", reconciler = "reconciler", namespace_service = "namespace" }
+    drone = { name = "drone", reconciler = "flux", namespace_service = "namespace" }
   }
 
   templates = {
-    reconciler = {
-      name = "reconciler"
-      type = "reconciler"
-      manifests = [
-        <<-EOT
-          apiVersion: kustomize.toolkit.fluxcd.io/v1
-          kind: Kustomization
-          metadata:
-            name: "{{ .DeploymentTargetName }}"
-            namespace: flux-system
-          spec:
-            interval: 1m
-            prune: true
-            targetNamespace: "{{ .Namespace }}"
-            path: {{ .Manifests.path | quote }}
-            sourceRef:
-              kind: GitRepository
-              name: "{{ .Workload }}"
-        EOT
-      ]
-    }
+    flux = module.templates.all.flux
     namespace = {
       name = "namespace"
       type = "namespace"
@@ -79,8 +64,12 @@ resource "kalypso_environment_rendering" "stage" {
 
   workloads = {
     shop = {
-      name               = "shop"
-      deployment_targets = [{ name = "web", environment = "stage", manifests = { path = "./web" } }]
+      name = "shop"
+      deployment_targets = [{
+        name        = "web"
+        environment = "stage"
+        manifests   = { repo = "https://git.acme.io/shop", branch = "main", path = "./web" }
+      }]
     }
   }
 

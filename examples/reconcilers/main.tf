@@ -10,28 +10,18 @@ terraform {
 
 provider "kalypso" {}
 
-locals {
-  reconcilers = {
-    flux   = kalypso_template.flux
-    argocd = kalypso_template.argocd
-    fleet  = kalypso_template.fleet
-    zarf   = kalypso_template.zarf
-  }
-}
-
-resource "kalypso_template" "namespace" {
-  name      = "namespace"
-  type      = "namespace"
-  manifests = ["apiVersion: v1\nkind: Namespace\nmetadata:\n  name: \"{{ .Namespace }}\"\n"]
+# The standard templates: for Flux, Argo CD, Rancher Fleet, Zarf and namespaces.
+module "templates" {
+  source = "../modules/templates"
 }
 
 # A cluster type for each reconciler.
 resource "kalypso_cluster_type" "all" {
-  for_each = local.reconcilers
+  for_each = toset(["flux", "argocd", "fleet", "zarf"])
 
   name              = each.key
-  reconciler        = each.value.name
-  namespace_service = kalypso_template.namespace.name
+  reconciler        = module.templates.all[each.key].name
+  namespace_service = module.templates.all.namespace.name
 }
 
 # A cache. What uses it requires it beside it: see dependsOn and the sync wave in the templates.
@@ -66,7 +56,7 @@ resource "kalypso_scheduling_policy" "all" {
 resource "kalypso_environment_rendering" "this" {
   environment         = "dev"
   cluster_types       = kalypso_cluster_type.all
-  templates           = merge(local.reconcilers, { namespace = kalypso_template.namespace })
+  templates           = module.templates.all
   configs             = { base = { name = "base", data = { DATABASE_HOST = "db.acme.io" } } }
   workloads           = { redis = kalypso_workload.redis, shop = kalypso_workload.shop }
   scheduling_policies = { all = kalypso_scheduling_policy.all }

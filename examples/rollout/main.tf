@@ -49,36 +49,21 @@ locals {
   rings       = { canary = "0", east = "1", north = "1", south = "1", west = "1" }
 }
 
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../modules/templates"
+}
+
 resource "kalypso_environment_rendering" "prod" {
   environment = "prod"
   gitops_repo = local.gitops_repo
 
   cluster_types = { for name, ring in local.rings : name => {
-    name = name, labels = { ring = ring }, reconciler = "reconciler", namespace_service = "namespace"
+    name = name, labels = { ring = ring }, reconciler = "flux", namespace_service = "namespace"
   } }
 
   templates = {
-    reconciler = {
-      name = "reconciler"
-      type = "reconciler"
-      manifests = [
-        <<-EOT
-          apiVersion: kustomize.toolkit.fluxcd.io/v1
-          kind: Kustomization
-          metadata:
-            name: "{{ .DeploymentTargetName }}"
-            namespace: flux-system
-          spec:
-            interval: 1m
-            prune: true
-            targetNamespace: "{{ .Namespace }}"
-            path: {{ .Manifests.path | quote }}
-            sourceRef:
-              kind: GitRepository
-              name: "{{ .Workload }}"
-        EOT
-      ]
-    }
+    flux = module.templates.all.flux
     namespace = {
       name = "namespace"
       type = "namespace"
@@ -99,8 +84,12 @@ resource "kalypso_environment_rendering" "prod" {
 
   workloads = {
     shop = {
-      name               = "shop"
-      deployment_targets = [{ name = "web", environment = "prod", manifests = { path = "./web" } }]
+      name = "shop"
+      deployment_targets = [{
+        name        = "web"
+        environment = "prod"
+        manifests   = { repo = "https://git.acme.io/shop", branch = "main", path = "./web" }
+      }]
     }
   }
 

@@ -32,6 +32,8 @@ variable "load_test_sizes" {
 }
 
 locals {
+  shop = { repo = "https://git.acme.io/shop", branch = "main", path = "./deploy" }
+
   cluster_types = {
     large = { region = "west-us", size = "large" }
     small = { region = "west-us", size = "small" }
@@ -44,41 +46,13 @@ resource "kalypso_cluster_type" "all" {
 
   name              = each.key
   labels            = each.value
-  reconciler        = kalypso_template.reconciler.name
-  namespace_service = kalypso_template.namespace.name
+  reconciler        = module.templates.all.flux.name
+  namespace_service = module.templates.all.namespace.name
 }
 
-resource "kalypso_template" "reconciler" {
-  name = "reconciler"
-  type = "reconciler"
-  manifests = [
-    <<-EOT
-    apiVersion: kustomize.toolkit.fluxcd.io/v1
-    kind: Kustomization
-    metadata:
-      name: "{{ .DeploymentTargetName }}"
-      namespace: flux-system
-    spec:
-      interval: 1m
-      prune: true
-      targetNamespace: "{{ .Namespace }}"
-      sourceRef: {kind: GitRepository, name: "{{ .Workload }}"}
-      path: "{{ .Manifests.path }}"
-    EOT
-  ]
-}
-
-resource "kalypso_template" "namespace" {
-  name = "namespace"
-  type = "namespace"
-  manifests = [
-    <<-EOT
-    apiVersion: v1
-    kind: Namespace
-    metadata:
-      name: "{{ .Namespace }}"
-    EOT
-  ]
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../modules/templates"
 }
 
 resource "kalypso_config" "west" {
@@ -96,9 +70,9 @@ resource "kalypso_config" "restricted" {
 resource "kalypso_workload" "shop" {
   name = "shop"
   deployment_targets = [
-    { name = "web", environment = "dev", labels = { tier = "web" }, manifests = { path = "./web" } },
-    { name = "load-test", environment = "dev", labels = { tier = "test" }, manifests = { path = "./load-test" } },
-    { name = "web", environment = "prod", labels = { tier = "web" }, manifests = { path = "./web" } },
+    { name = "web", environment = "dev", labels = { tier = "web" }, manifests = local.shop },
+    { name = "load-test", environment = "dev", labels = { tier = "test" }, manifests = local.shop },
+    { name = "web", environment = "prod", labels = { tier = "web" }, manifests = local.shop },
   ]
 }
 
@@ -119,7 +93,7 @@ resource "kalypso_scheduling_policy" "load_test" {
 resource "kalypso_environment_rendering" "this" {
   environment         = var.environment
   cluster_types       = kalypso_cluster_type.all
-  templates           = { reconciler = kalypso_template.reconciler, namespace = kalypso_template.namespace }
+  templates           = { flux = module.templates.all.flux, namespace = module.templates.all.namespace }
   configs             = { west = kalypso_config.west, restricted = kalypso_config.restricted }
   workloads           = { shop = kalypso_workload.shop }
   scheduling_policies = { web = kalypso_scheduling_policy.web, load_test = kalypso_scheduling_policy.load_test }

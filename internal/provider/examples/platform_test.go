@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
@@ -257,6 +259,21 @@ func (p *platform) story() {
 	for _, want := range []string{"shop-web", "shop-worker", "stage", "prod"} {
 		if !strings.Contains(page, want) {
 			p.t.Errorf("the fleet page has no %s", want)
+		}
+	}
+}
+
+// The templates of the platform are those of the module templates.
+func TestPlatformTemplates(t *testing.T) {
+	t.Parallel()
+	copies := acc.Glob(t, filepath.Join(acc.Examples, "platform/base/templates/*.yaml"))
+	if len(copies) < 2 {
+		t.Fatalf("the platform has the templates %v", copies)
+	}
+	for _, file := range copies {
+		module := acc.ReadFile(t, filepath.Join(acc.Examples, "modules/templates", filepath.Base(file)))
+		if diff := cmp.Diff(module, acc.ReadFile(t, file)); diff != "" {
+			t.Errorf("%s (-module +platform):\n%s", file, diff)
 		}
 	}
 }

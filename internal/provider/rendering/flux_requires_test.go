@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
-// TestFluxRequires lets real Flux sync a shop that requires a cache, with the template of examples/reconcilers. The
+// TestFluxRequires lets real Flux sync a shop that requires a cache, with the template of the module templates. The
 // shop does not start while the cache is broken, and starts once the cache is ready.
 func TestFluxRequires(t *testing.T) {
 	cluster := apiserver.StartFlux(t)
@@ -37,8 +37,8 @@ func TestFluxRequires(t *testing.T) {
 	push(fluxNeverReady)
 
 	r := acc.NewRootFrom(t, "testdata/TestFluxRequires")
-	template := acc.ReadFile(t, filepath.Join(acc.Examples, "reconcilers", "flux.tf"))
-	r.Write("flux.tf", strings.NewReplacer("interval: 1m", "interval: 2s", "interval: 10m", "interval: 5s",
+	template := acc.ReadFile(t, filepath.Join(acc.Examples, "modules", "templates", "flux.yaml"))
+	r.Write("flux.yaml", strings.NewReplacer("interval: 1m", "interval: 2s", "interval: 10m", "interval: 5s",
 		"retryInterval: 1m", "retryInterval: 3s", "timeout: 5m", "timeout: 4s").Replace(template))
 	r.Set("gitops_url", server.URL+"/gitops")
 	r.Set("app_url", server.URL+"/app")

@@ -1,4 +1,4 @@
-# One cluster type, whose template of type reconciler is the one of examples/reconcilers. The shop requires the cache.
+# One cluster type, whose template of type reconciler is the one of the module templates. The shop requires the cache.
 terraform {
   required_providers {
     kalypso = {
@@ -21,6 +21,12 @@ resource "kalypso_template" "namespace" {
   name      = "namespace"
   type      = "namespace"
   manifests = ["apiVersion: v1\nkind: Namespace\nmetadata:\n  name: \"{{ .Namespace }}\"\n"]
+}
+
+resource "kalypso_template" "flux" {
+  name      = "flux"
+  type      = "reconciler"
+  manifests = yamldecode(file("${path.module}/flux.yaml")).spec.manifests
 }
 
 resource "kalypso_cluster_type" "large" {
