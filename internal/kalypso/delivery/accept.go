@@ -15,11 +15,12 @@ import (
 // commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
 // restores reverted files. If the gates of the reverted record's commit are closed, only rejected agrees: see
 // [check.Proven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
-func accept(t *next.Next, p *past.Prior, s *past.State) *past.State {
+func accept(t *next.Next, now *Situation) *past.State {
+	s := now.Found
 	if t.Wish.Updates(s) && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
 		return s.AsSeen()
 	}
-	if !s.Reverted() || !t.Wish.Updates(s) || t.Rendered.Tree == nil || t.Wish.WritesNothing(p) {
+	if !s.Reverted() || !t.Wish.Updates(s) || t.Rendered.Tree == nil || now.Stop != nil {
 		return s
 	}
 	ours, target := s.OwnFolders(), t.Target()

@@ -136,16 +136,16 @@ func TestAcceptedInPlan(t *testing.T) {
 		return s
 	}
 	s := moves()
-	refused := ids(s.decide(t).Errors)
+	refused := ids(s.decide(t).All().Errors)
 	if len(refused) != 1 || !strings.HasPrefix(refused[0], accepted.Moved+"-") {
 		t.Fatalf("moves: %v", refused)
 	}
 	s.desired.AcceptedChanges = refused
-	if d := s.decide(t); len(d.Errors) > 0 || len(s.desired.AcceptedChanges.Spent(d.Accepted)) > 0 {
+	if d := s.decide(t).All(); len(d.Errors) > 0 || len(s.desired.AcceptedChanges.Spent(d.Accepted)) > 0 {
 		t.Errorf("accepted moves: %v, accepted %v", d.Errors, d.Accepted)
 	}
 	s.desired.Tree = rendered("large/b=1 small/a=1 small/c=1")
-	if again := ids(s.decide(t).Errors); len(again) != 1 || again[0] == refused[0] {
+	if again := ids(s.decide(t).All().Errors); len(again) != 1 || again[0] == refused[0] {
 		t.Errorf("another move: %v", again)
 	}
 
@@ -154,8 +154,8 @@ func TestAcceptedInPlan(t *testing.T) {
 	drifted.desired.OnDrift = drift.Fail
 	id := wish.DriftID(drifted.state)
 	drifted.desired.AcceptedChanges = accepted.Changes{string(id)}
-	d := drifted.decide(t)
-	if len(d.Drift) != 1 || d.Applied.Wish.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
+	d := drifted.decide(t).All()
+	if len(d.Drift) != 1 || d.Next.Wish.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
 		t.Errorf("accepted drift: %v, %v", d.Drift, d.Accepted)
 	}
 	for name, other := range map[string]func(*past.State){
@@ -163,7 +163,7 @@ func TestAcceptedInPlan(t *testing.T) {
 		"another head": func(s *past.State) { s.LastRead.Head = "next" },
 	} {
 		other(drifted.state)
-		if d := drifted.decide(t); d.Applied.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
+		if d := drifted.decide(t).All(); d.Next.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
 			t.Errorf("%s: %v", name, d.Accepted)
 		}
 	}

@@ -20,40 +20,44 @@ func TestCheckWindow(t *testing.T) {
 	t.Parallel()
 	closes := time.Date(2026, 11, 25, 15, 0, 0, 0, time.UTC)
 	wave, back := &rollout.Step{Written: []string{"x"}, OpenUntil: closes}, &rollout.Step{Written: []string{"x"}}
+	write := func(b delivery.Basis) delivery.Plan { return &delivery.Write{Basis: b} }
+	keep := func(b delivery.Basis) delivery.Plan { return &delivery.Keep{Basis: b} }
+	withhold := func(b delivery.Basis) delivery.Plan { return &delivery.Withhold{Basis: b} }
 	for name, tc := range map[string]struct {
-		action   delivery.Action
+		plan     func(delivery.Basis) delivery.Plan
 		strategy strategy.Strategy
 		decision promotion.Kind
 		step     *rollout.Step
 		of       string // the argument whose window has closed; empty if the apply may begin
 	}{
-		"a promotion":                 {delivery.Write, strategy.Push, promotion.Promote, nil, "promotion"},
-		"a proposed promotion":        {delivery.Write, strategy.PullRequest, promotion.Promote, nil, "promotion"},
-		"a promotion in waves":        {delivery.Write, strategy.Push, promotion.Promote, wave, "promotion"},
-		"a later wave":                {delivery.Write, strategy.Push, promotion.Hold, wave, "rollout"},
-		"a wave without a promotion":  {delivery.Write, strategy.PullRequest, "", wave, "rollout"},
-		"folders that are reverted":   {delivery.Write, strategy.Push, promotion.Hold, back, ""},
-		"a change of the environment": {delivery.Write, strategy.Push, promotion.Hold, nil, ""},
-		"a rollback":                  {delivery.Write, strategy.Push, promotion.Rollback, nil, ""},
-		"a pin":                       {delivery.Write, strategy.Push, promotion.Pinned, nil, ""},
-		"nothing to write":            {delivery.Keep, strategy.Push, promotion.Promote, wave, ""},
-		"a draft":                     {delivery.Withhold, strategy.PullRequest, promotion.Promote, wave, ""},
-		"a computed tree":             {delivery.Write, strategy.None, promotion.Promote, nil, ""},
+		"a promotion":                 {write, strategy.Push, promotion.Promote, nil, "promotion"},
+		"a proposed promotion":        {write, strategy.PullRequest, promotion.Promote, nil, "promotion"},
+		"a promotion in waves":        {write, strategy.Push, promotion.Promote, wave, "promotion"},
+		"a later wave":                {write, strategy.Push, promotion.Hold, wave, "rollout"},
+		"a wave without a promotion":  {write, strategy.PullRequest, "", wave, "rollout"},
+		"folders that are reverted":   {write, strategy.Push, promotion.Hold, back, ""},
+		"a change of the environment": {write, strategy.Push, promotion.Hold, nil, ""},
+		"a rollback":                  {write, strategy.Push, promotion.Rollback, nil, ""},
+		"a pin":                       {write, strategy.Push, promotion.Pinned, nil, ""},
+		"nothing to write":            {keep, strategy.Push, promotion.Promote, wave, ""},
+		"a draft":                     {withhold, strategy.PullRequest, promotion.Promote, wave, ""},
+		"a computed tree":             {write, strategy.None, promotion.Promote, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := delivery.Decision{Action: tc.action, Step: tc.step, Applied: &next.Next{Wish: &wish.Arguments{
-				Strategy: tc.strategy, Promotion: promotion.Promotion{
-					OpenUntil: closes, Reason: promotion.Reason{Decision: tc.decision},
-				},
-			}}}
-			if err := d.CheckWindow(closes.Add(-time.Second)); err != nil {
+			a := &wish.Arguments{Strategy: tc.strategy, Promotion: promotion.Promotion{
+				OpenUntil: closes, Reason: promotion.Reason{Decision: tc.decision},
+			}}
+			d := tc.plan(delivery.Basis{
+				Situation: &delivery.Situation{Wish: a}, Next: &next.Next{Wish: a, Step: tc.step},
+			})
+			if err := delivery.CheckWindow(d, closes.Add(-time.Second)); err != nil {
 				t.Errorf("before: %v", err)
 			}
 			for _, now := range []time.Time{closes, closes.Add(time.Hour)} {
 				of := ""
 				var closed *windows.ClosedError
-				if err := d.CheckWindow(now); errors.As(err, &closed) {
+				if err := delivery.CheckWindow(d, now); errors.As(err, &closed) {
 					of = closed.Of
 				}
 				if of != tc.of {

@@ -60,7 +60,7 @@ func (d *desired) rendered() *next.Rendered {
 }
 
 // decide returns the decision on the situation. It decides twice, and fails the test if the decisions differ.
-func (s *situation) decide(t *testing.T) *Decision {
+func (s *situation) decide(t *testing.T) Plan {
 	t.Helper()
 	r := s.desired.rendered()
 	decision, again := Decide(r, s.prior, s.state), Decide(r, s.prior, s.state)
@@ -70,7 +70,7 @@ func (s *situation) decide(t *testing.T) *Decision {
 	}
 	if s.prior != nil {
 		settled := Settled(r, s.prior, s.state)
-		if settled != nil && (decision.Action != Keep || len(decision.Errors) > 0) {
+		if settled != nil && (Kind(decision) != "keep" || len(decision.All().Errors) > 0) {
 			t.Error("a rendering with something to do is settled")
 		}
 		if settled != nil {
@@ -88,7 +88,7 @@ func sameTree(a, b *tree.Tree) bool { return a == b }
 
 // applied returns the tree that the apply leaves on the branch.
 func (s *situation) applied() *next.Next {
-	return Decide(s.desired.rendered(), s.prior, s.state).Applied
+	return Decide(s.desired.rendered(), s.prior, s.state).All().Next
 }
 
 const delivered = "large/a=1 large/b=1 small/c=1"
@@ -185,42 +185,46 @@ func (s *situation) moved() *past.OldLocation {
 	return old
 }
 
-// text returns the decision as a text. It contains the changes of folders if these are known.
-func (d *Decision) text(on *situation) string {
-	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
-		RemoveOld: "remove old"}[d.Action]}
+// text returns the plan as a text. It contains the changes of folders if these are known.
+func text(plan Plan, on *situation) string {
+	parts := []string{Kind(plan)}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	if d.Description > inventory.Unread {
-		add(true, "changes %v", inventory.Changes(on.state.Found(), d.Applied.Folders))
+	p, e := plan.All(), EffectsOf(plan)
+	if w, writes := plan.(*Write); writes && w.Described > inventory.Unread {
+		add(true, "changes %v", inventory.Changes(on.state.Found(), p.Next.Folders))
+		add(w.Described == inventory.Partial, "not describable yet")
 	}
-	add(d.Description == inventory.Partial, "not describable yet")
-	add(len(d.Adoption.Adopted) > 0, "adopts %v", d.Adoption.Adopted)
-	for _, m := range check.Moves(d.Applied, d.Before) {
+	add(len(e.Adoption.Adopted) > 0, "adopts %v", e.Adoption.Adopted)
+	for _, m := range check.Moves(p.Next, p.State) {
 		add(true, "moves %s", m.Target)
 	}
-	for _, old := range d.RemovedLocations {
-		add(true, "removes %s", old.Branch)
+	if old, removes := plan.(*RemoveOld); removes {
+		for _, at := range old.Removed {
+			add(true, "removes %s", at.Branch)
+		}
+		for _, at := range old.Kept {
+			add(true, "closes the removal of %s", at.Branch)
+		}
 	}
-	for _, old := range d.KeptLocations {
-		add(true, "closes the removal of %s", old.Branch)
+	for _, at := range e.Left.Pending {
+		add(true, "keeps %s for now", at.Branch)
 	}
-	for _, old := range d.PendingLocations {
-		add(true, "keeps %s for now", old.Branch)
-	}
-	for _, s := range d.Drift {
+	for _, s := range p.Drift {
 		add(true, "overwrites foreign changes on %s", s.Destination.Branch)
 	}
-	add(d.ClosedPullRequest != 0, "pull request %d was abandoned", d.ClosedPullRequest)
-	add(len(d.RemainingTrees) > 0, "leaves the tree")
-	add(d.RemainingPullRequest != 0, "leaves pull request %d", d.RemainingPullRequest)
-	add(d.Replaced != "", "replaces %s", d.Replaced)
-	add(d.Unreadable, "recovers the state")
-	add(d.NeedsBranch, "reads the branch")
-	for _, err := range d.Errors {
+	if p.Wish.Strategy == strategy.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+		add(true, "pull request %d was abandoned", p.State.Proposal.Closed())
+	}
+	add(len(e.Left.Trees) > 0, "leaves the tree")
+	add(e.Left.PullRequest != 0, "leaves pull request %d", e.Left.PullRequest)
+	add(e.Replaced != "", "replaces %s", e.Replaced)
+	add(p.Recovers(), "recovers the state")
+	add(e.ReadsBranch, "reads the branch")
+	for _, err := range p.Errors {
 		add(true, "refuses: %s", kindOf(err))
 	}
 	return strings.Join(parts, ", ")
@@ -476,16 +480,16 @@ func TestDecide(t *testing.T) {
 		// Only computed.
 		{"with the strategy none, nothing is written", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
+			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
 		}, "keep"},
 		{"with the strategy none, another tree changes the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
+			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
 		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 		{"with the strategy none, another environment with the same tree changes nothing in the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = Computed(next.New(s.desired.rendered(), s.prior, s.state))
+			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep"},
 		{"with the strategy none, a delivered tree is left on the branch",
@@ -564,7 +568,7 @@ func TestDecide(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			if diff := cmp.Diff(test.want, s.decide(t).text(s)); diff != "" {
+			if diff := cmp.Diff(test.want, text(s.decide(t), s)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -909,10 +913,10 @@ func TestClearSecretsOfAction(t *testing.T) {
 	s.desired.Fleet.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "a"}, Data: map[string]string{"TOKEN": token}}}
 	r := s.desired.rendered()
 	r.Secrets = wish.FindClearSecrets(r.Wish.Fleet.Configs)
-	for action, want := range map[Action]int{Keep: 0, Write: 1, Nothing: 1} {
-		decision := &Decision{Action: action, Applied: next.New(r, s.prior, s.state)}
-		if got := decision.ClearSecrets(nil); len(got) != want {
-			t.Errorf("action %d: %v, want %d problems", action, got, want)
+	b := Basis{Situation: &Situation{Wish: r.Wish}, Next: next.New(r, s.prior, s.state)}
+	for plan, want := range map[Plan]int{&Keep{b}: 0, &Write{Basis: b}: 1, &Rest{Basis: b}: 1} {
+		if got := ClearSecrets(plan); len(got) != want {
+			t.Errorf("%s: %v, want %d problems", Kind(plan), got, want)
 		}
 	}
 }

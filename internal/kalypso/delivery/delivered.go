@@ -165,8 +165,8 @@ func (c *Change) InputsAfter() *past.Inputs {
 	return c.Next.Wish.Inputs()
 }
 
-// Computed returns the state of a rendering that is only computed.
-func Computed(t *next.Next) *past.State {
+// ComputedState returns the state of a rendering that is only computed.
+func ComputedState(t *next.Next) *past.State {
 	s := past.NewState(destination.Destination{}, t.Wish.Environment)
 	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
 	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions

@@ -8,8 +8,8 @@ import (
 
 // overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch
 // of the pull request.
-func (decision *Decision) overwrittenDrift() []*past.State {
-	t, s := decision.Applied, decision.Before
+func (now *Situation) overwrittenDrift(t *next.Next) []*past.State {
+	s := now.State
 	var all []*past.State
 	keeps := t.Wish.Moves(s) && t.Wish.KeepOld
 	if overwrites(t, s, t.Wish.Updates(s)) && !keeps {

@@ -43,8 +43,8 @@ func (s *situation) dropWholeHashes() {
 // keptText returns what the plan and the apply do with the failing targets.
 func (s *situation) keptText() string {
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
-	d := decision.Applied
-	parts := []string{map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write"}[decision.Action]}
+	d := decision.All().Next
+	parts := []string{Kind(decision)}
 	list := func(what string, all []record.FailedAssignment) {
 		if len(all) > 0 {
 			parts = append(parts, what+" "+strings.Join(next.Lines(all), ", "))
@@ -65,13 +65,13 @@ func (s *situation) keptText() string {
 	if d.Known == inventory.Unread {
 		parts = append(parts, "uncertain")
 	}
-	if len(decision.Drift) > 0 {
+	if len(decision.All().Drift) > 0 {
 		parts = append(parts, "overwrites drift")
 	}
-	for _, err := range decision.Errors {
+	for _, err := range decision.All().Errors {
 		parts = append(parts, whyNotKept(err))
 	}
-	if s.branch != nil && len(decision.Errors) == 0 {
+	if s.branch != nil && len(decision.All().Errors) == 0 {
 		if read := d.On(s.state.OrNil(), s.branch); d.Known == inventory.Unread {
 			list("on the branch kept", read.Failing.Kept)
 			list("left out there", read.Failing.LeftOut)
@@ -251,11 +251,11 @@ func TestKeptInLaterWave(t *testing.T) {
 	s.fail("large/a=2 large/b=1 small/d=2", "small/c")
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
 	if diff := cmp.Diff(realHashes(existing("small/c=theirs small/d=1"))["small"].Hash,
-		decision.Applied.Folders["small"].Hash); diff != "" {
+		decision.All().Next.Folders["small"].Hash); diff != "" {
 		t.Errorf("hash of the later wave's folder (-want +got):\n%s", diff)
 	}
-	if len(decision.Drift) > 0 || len(decision.Errors) > 0 {
-		t.Errorf("drift %v, errors %v", decision.Drift, decision.Errors)
+	if len(decision.All().Drift) > 0 || len(decision.All().Errors) > 0 {
+		t.Errorf("drift %v, errors %v", decision.All().Drift, decision.All().Errors)
 	}
 }
 

@@ -302,9 +302,9 @@ func (m *keptModel) apply() {
 	want := m.want()
 	rendered := m.rendered("broken")
 	decision := Decide(rendered, m.prior, m.state)
-	d := decision.Applied
-	if len(decision.Errors) > 0 {
-		m.Fatalf("seed %d: %v", m.seed, decision.Errors)
+	d := decision.All().Next
+	if len(decision.All().Errors) > 0 {
+		m.Fatalf("seed %d: %v", m.seed, decision.All().Errors)
 	}
 	if diff := cmp.Diff(want, folders(d.Folders)); diff != "" {
 		m.Fatalf("seed %d: the tree of the apply (-want +got):\n%s", m.seed, diff)
@@ -333,16 +333,16 @@ func (m *keptModel) apply() {
 	m.state = change.Delivered(d.Wish.Destination, "head")
 	m.prior = &past.Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
-	if Decide(rendered, m.prior, m.state).Action != Keep {
+	if Kind(Decide(rendered, m.prior, m.state)) != "keep" {
 		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
 	}
 }
 
 // checkDrift checks that drift is reported if the apply overwrites it. It must not be reported if people changed only
 // folders that the apply keeps.
-func (m *keptModel) checkDrift(decision *Decision) {
+func (m *keptModel) checkDrift(decision Plan) {
 	m.Helper()
-	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.Applied.Folders)
+	was, now, want := folders(m.state.Delivered), m.branch, folders(decision.All().Next.Folders)
 	overwrites, others := false, false
 	for key := range sets.Keys(was, now) {
 		ct, name, _ := strings.Cut(key, "/")
@@ -350,7 +350,7 @@ func (m *keptModel) checkDrift(decision *Decision) {
 		overwrites = overwrites || changed && now[key] != want[key]
 		others = others || changed && !m.targets[name].fails(ct)
 	}
-	if told := len(decision.Drift) > 0; overwrites && !told || !others && told {
+	if told := len(decision.All().Drift) > 0; overwrites && !told || !others && told {
 		m.Fatalf("seed %d: foreign changes are overwritten: %t, reported: %t", m.seed, overwrites, told)
 	}
 }

@@ -96,10 +96,13 @@ func TestOldLocations(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
 			decision := Decide(s.desired.rendered(), s.prior, s.state)
-			got := map[Action]string{Keep: "keep", Undecided: "undecided", Write: "write",
-				RemoveOld: "remove old"}[decision.Action]
+			got := Kind(decision)
+			old, _ := decision.(*RemoveOld)
+			if old == nil {
+				old = &RemoveOld{}
+			}
 			for verb, places := range map[string][]destination.Destination{
-				"removes": decision.RemovedLocations, "keeps": decision.KeptLocations, "leaves": decision.PendingLocations,
+				"removes": old.Removed, "keeps": old.Kept, "leaves": EffectsOf(decision).Left.Pending,
 			} {
 				var branches []string
 				for _, at := range places {
@@ -112,7 +115,7 @@ func TestOldLocations(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			for _, err := range decision.Errors {
+			for _, err := range decision.All().Errors {
 				t.Errorf("refused: %v", err)
 			}
 		})

@@ -203,7 +203,7 @@ func TestOrphaned(t *testing.T) {
 			}
 			apply := func() ([]*check.Refusal, []error) {
 				if a.Strategy == strategy.None {
-					return nil, Decide(tree.Rendered, &past.Prior{TreeHash: "tree", Commit: "commit"}, s).Errors
+					return nil, Decide(tree.Rendered, &past.Prior{TreeHash: "tree", Commit: "commit"}, s).All().Errors
 				}
 				c, errs := newChange(&check.Comparison{Next: tree, Before: s, Branch: branch}, nil)
 				return c.Warnings, errs
@@ -257,17 +257,17 @@ func TestOrphanedWithEmptied(t *testing.T) {
 	s := stateAfter(t, before)
 	prior := &past.Prior{TreeHash: "tree", Commit: "commit", Delivered: true}
 	r := renderedFrom(t, a, s)
-	refused := ids(Decide(r, prior, s).Errors)
+	refused := ids(Decide(r, prior, s).All().Errors)
 	if len(refused) != 2 || !strings.HasPrefix(refused[0], "emptied-") || !strings.HasPrefix(refused[1], "orphaned-") {
 		t.Fatalf("the plan has the IDs %v", refused)
 	}
 	a.AcceptedChanges = refused
 	d := Decide(r, prior, s)
-	if len(d.Errors) > 0 || len(a.AcceptedChanges.Spent(d.Accepted)) > 0 {
-		t.Errorf("accepted: %v, %v", d.Errors, d.Accepted)
+	if len(d.All().Errors) > 0 || len(a.AcceptedChanges.Spent(d.All().Accepted)) > 0 {
+		t.Errorf("accepted: %v, %v", d.All().Errors, d.All().Accepted)
 	}
 	s.LastRead.Head = "next"
-	if again := ids(Decide(r, prior, s).Errors); len(again) != 2 || again[1] == refused[1] {
+	if again := ids(Decide(r, prior, s).All().Errors); len(again) != 2 || again[1] == refused[1] {
 		t.Errorf("another head: %v", again)
 	}
 }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,8 +97,9 @@ func TestChangedDecisions(t *testing.T) {
 		"same decisions": {state(decisionsFor("large")), false}, "other decisions": {state(decisionsFor("small")), true},
 		"no earlier decisions": {state(nil), true}, "same decisions, proposed": {proposed, false},
 	} {
-		if got := (&Decision{Applied: d, Before: c.state}).decisionsChanged(); got != c.want {
-			t.Errorf("%s: decisionsChanged is %t", name, got)
+		now := &Situation{Wish: d.Wish, Prior: &past.Prior{TreeHash: d.Folders.TreeHash().String()}, State: c.state}
+		if got := slices.Contains(now.treeReasons(d), "the placement decisions change"); got != c.want {
+			t.Errorf("%s: the decisions are known to change: %t", name, got)
 		}
 	}
 	at := &past.Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
@@ -166,7 +168,7 @@ func TestRenamedClusterTypes(t *testing.T) {
 		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)
 		s.desired.Guardrails.Moved = problem.Warn
 		decision := Decide(s.desired.rendered(), s.prior, s.state)
-		if diff := cmp.Diff(tt.want, check.Renamed(decision.Applied, decision.Before)); diff != "" {
+		if diff := cmp.Diff(tt.want, check.Renamed(decision.All().Next, decision.All().State)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

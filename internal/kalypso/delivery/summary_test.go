@@ -100,7 +100,7 @@ func TestSummary(t *testing.T) {
 				change(s)
 			}
 			decision := s.decide(t)
-			if diff := cmp.Diff(tt.want, decision.Summary(decision.Applied, tt.last)); diff != "" {
+			if diff := cmp.Diff(tt.want, decision.All().Summary(decision.All().Next, tt.last)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

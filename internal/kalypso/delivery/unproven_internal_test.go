@@ -139,9 +139,9 @@ func TestUnproven(t *testing.T) {
 				s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
 				row.change(s)
 				decision := s.decide(t)
-				refused, ok := errors.AsType[*check.Refusal](errors.Join(decision.Errors...))
+				refused, ok := errors.AsType[*check.Refusal](errors.Join(decision.All().Errors...))
 				if ok && refused.Kind != check.UnknownRecord || ok == believed {
-					t.Fatalf("the record is believed: %t, want %t (%v)", !ok, believed, decision.Errors)
+					t.Fatalf("the record is believed: %t, want %t (%v)", !ok, believed, decision.All().Errors)
 				}
 				closed := "The gates of that commit are closed: " + unproven + "."
 				if ok && strings.Contains(refused.Reason, closed) != (unproven != "") {
@@ -159,7 +159,7 @@ func TestPinWithForeignFolder(t *testing.T) {
 	s.state.PromotedCommit, s.state.Drift = "old", []drift.Commit{{}}
 	written := record.New("dev", []string{"large", "small", "theirs"}, "new", nil, nil)
 	s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
-	refused, ok := errors.AsType[*check.Refusal](errors.Join(s.decide(t).Errors...))
+	refused, ok := errors.AsType[*check.Refusal](errors.Join(s.decide(t).All().Errors...))
 	if !ok || !strings.Contains(refused.Reason, "it also lists theirs") || refused.ID != wish.DriftID(s.state) {
 		t.Errorf("the refusal is %+v", refused)
 	}
@@ -204,7 +204,7 @@ func TestUnprovenWarning(t *testing.T) {
 		s.desired.Promotion = promotion.Promotion{Commit: "c", Unproven: why,
 			Reason: promotion.Reason{Decision: promotion.Hold}}
 		row.change(s)
-		if got := s.decide(t).Unproven; got != row.want {
+		if got := s.decide(t).All().Unproven; got != row.want {
 			t.Errorf("%s: the warning is %q, want %q", name, got, row.want)
 		}
 	}

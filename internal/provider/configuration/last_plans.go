@@ -9,8 +9,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// LastPlans contains the last plan of each rendering, and its decision. Terraform plans a resource again right before
-// it applies it, in the same process. So the apply takes the decision of this plan, and need not render again.
+// LastPlans contains the last plan of each rendering. Terraform plans a resource again right before it applies it, in
+// the same process. So the apply takes this plan, and need not render again.
 // Terraform may plan several resources before it applies the first of them, so the plans of all are kept.
 type LastPlans struct{ last sync.Map } // renderingKey → lastPlan
 
@@ -21,30 +21,30 @@ type renderingKey struct {
 }
 
 type lastPlan struct {
-	plan     any
-	decision *delivery.Decision
-	found    problem.Problems
+	values any
+	plan   delivery.Plan
+	found  problem.Problems
 }
 
-// Keep stores the values of a plan, its decision, and the problems of its arguments and its fleet. The caller must not
-// change the values afterwards.
-func (l *LastPlans) Keep(environment string, at destination.Destination, plan any, decision *delivery.Decision,
-	found problem.Problems,
+// Keep stores a plan with its values, and the problems of its arguments and its fleet. The caller must not change the
+// values afterwards.
+func (l *LastPlans) Keep(
+	environment string, at destination.Destination, values any, plan delivery.Plan, found problem.Problems,
 ) {
-	l.last.Store(renderingKey{environment, at}, lastPlan{plan, decision, found})
+	l.last.Store(renderingKey{environment, at}, lastPlan{values, plan, found})
 }
 
-// Take returns and removes the decision and the problems of the plan with equal values, or nil if another plan of the
-// rendering was stored.
+// Take returns and removes the plan with equal values and its problems, or nil if another plan of the rendering was
+// stored.
 func (l *LastPlans) Take(
-	environment string, at destination.Destination, plan any,
-) (*delivery.Decision, problem.Problems) {
+	environment string, at destination.Destination, values any,
+) (delivery.Plan, problem.Problems) {
 	key := renderingKey{environment, at}
 	kept, _ := l.last.Load(key)
 	last, ok := kept.(lastPlan)
-	if !ok || !reflect.DeepEqual(last.plan, plan) {
+	if !ok || !reflect.DeepEqual(last.values, values) {
 		return nil, nil
 	}
 	l.last.Delete(key)
-	return last.decision, last.found
+	return last.plan, last.found
 }

@@ -2,7 +2,6 @@ package rendering
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -78,24 +77,24 @@ func lastFeedback(c *schemas.Call) types.String {
 	return tfvalue.Nullable(c.State.Text("feedback_status"))
 }
 
-// planFeedback plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. If
-// the apply gives any, it needs the commits of the objects, so the plan does not keep the old values of sources and the
-// like.
-func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decision) types.String {
-	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), decision.Applied.Wish.Feedback
+// planFeedback plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. tells
+// says that the apply is known to give any.
+func planFeedback(ctx context.Context, c *schemas.Call, plan delivery.Plan) (status types.String, tells bool) {
+	p := plan.All()
+	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), p.Wish.Feedback
 	if settings == nil && !said.HasIssues() {
-		return last
+		return last, false
 	}
-	due, known := feedback.Due(decision)
+	due, known := feedback.Due(plan)
 	if !c.Known() {
 		if known && !due {
-			return last
+			return last, false
 		}
-		return types.StringUnknown()
+		return types.StringUnknown(), false
 	}
 	host := c.Data.HostFor(c.Diags)
 	if host == nil {
-		return last
+		return last, false
 	}
 	ps, err := feedback.CheckRepo(host, settings)
 	if tfvalue.AppendProblems(c.Diags, ps); err != nil {
@@ -103,30 +102,27 @@ func planFeedback(ctx context.Context, c *schemas.Call, decision *delivery.Decis
 	}
 	switch {
 	case !known:
-		return types.StringUnknown()
+		return types.StringUnknown(), false
 	case !due || c.Diags.HasError():
-		return last
+		return last, false
 	}
-	message, known := feedback.NewMessage(ctx, decision.Applied, decision.Before)
+	message, known := feedback.NewMessage(ctx, p.Next, p.State)
 	if !known {
-		return types.StringUnknown()
+		return types.StringUnknown(), false
 	}
 	tfvalue.AppendProblems(c.Diags, message.Reach(host, settings, c.Data.HasCredential))
 	message.Before = said.Basis // a create does not know the branch
-	if decision.Before != nil {
-		message.Before = feedback.Basis(decision.Applied.Wish, decision.Before.LastRead.RecordHash)
+	if p.State != nil {
+		message.Before = feedback.Basis(p.Wish, p.State.LastRead.RecordHash)
 	}
 	line := feedback.NewPlan(message, said).Line()
 	if line == "" {
-		return last
+		return last, false
 	}
-	decision.KeptArguments = slices.DeleteFunc(slices.Clone(decision.KeptArguments), func(name string) bool {
-		return name == schemas.SourcesAttribute || name == "manifests"
-	})
 	if line == last.ValueString() {
 		line += " again" // Terraform applies no plan without a change
 	}
-	return tfvalue.Text(line)
+	return tfvalue.Text(line), true
 }
 
 // setFeedback sets the attribute feedback_status, and adds it to the description of a change.

@@ -72,12 +72,6 @@ func imported(m schemas.Model, state *past.State, preview string) schemas.Model 
 		"environment": state.Environment, "gitops_repo": repo, "promoted_commit": tfvalue.OrNil(state.PromotedCommit),
 		"preview": tfvalue.OrNil(preview),
 	})
-	setTree(m, at, state.Delivered)
-	if r := state.Rollout; r != nil {
-		m.Set(tfvalue.Values{
-			"target_tree_hash": tfvalue.OrNil(r.TargetTreeHash), "rollout_status": tfvalue.OrNil(r.Status()),
-		})
-	}
-	setDelivery(m, state.Base, state.Rollout == nil || state.Rollout.Complete, nil)
+	importedView(m, state).into(m, nil)
 	return m
 }

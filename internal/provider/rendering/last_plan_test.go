@@ -24,14 +24,14 @@ func TestLastPlan(t *testing.T) {
 	dev := types.StringValue("dev")
 	var l configuration.LastPlans
 	at := destination.Destination{Repo: "file:///repo", Branch: "dev", Path: "a"}
-	take := func(plan schemas.Model) *delivery.Decision {
+	take := func(plan schemas.Model) delivery.Plan {
 		decision, _ := l.Take("dev", at, plan)
 		return decision
 	}
 	if take(values(dev, "1")) != nil {
 		t.Error("there is a plan before the first")
 	}
-	one, two := &delivery.Decision{}, &delivery.Decision{}
+	one, two := &delivery.Keep{}, &delivery.Write{}
 	l.Keep("dev", at, values(dev, "1"), one, nil)
 	more := values(dev, "1")
 	more["preview"] = types.StringValue("none")

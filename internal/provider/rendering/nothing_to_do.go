@@ -40,16 +40,16 @@ type warning struct {
 }
 
 // keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Settled]. The
-// plan of the call is by now the state after the apply, and s the delivery; decision and found come from the apply, see
+// plan of the call is by now the state after the apply, and s the delivery; last and found come from the apply, see
 // [render]. A development build stores nothing, since the next build may render other files.
 func keepNothingToDo(
-	ctx context.Context, c *schemas.Call, decision *delivery.Decision, found problem.Problems, s *past.State,
+	ctx context.Context, c *schemas.Call, last delivery.Plan, found problem.Problems, s *past.State,
 ) {
 	if c.Data.Version == "dev" {
 		return
 	}
 	state := c.Plan
-	prior, rendered := priorOf(state), decision.Applied.Rendered
+	prior, rendered := priorOf(state), last.All().Next.Rendered
 	if len(found) > 0 || schedule.Places(rendered.Wish.Fleet) { // both may depend on what was delivered before
 		rendered, found = render(ctx, c.Data, state, prior, s)
 	}
@@ -63,12 +63,12 @@ func keepNothingToDo(
 	var planned diag.Diagnostics
 	tfvalue.AppendProblems(&planned, found)
 	plan := maps.Clone(state)
-	planComputed(ctx, plan, next, state, &planned)
+	show(ctx, plan, next, state, false, &planned)
 	warnings, ok := encodeWarnings(planned)
 	if !ok || !reflect.DeepEqual(plan, state) {
 		return
 	}
-	kept := nothingToDo{hashInputs(ctx, c.Data, state), claimedTree(next.Applied), warnings}
+	kept := nothingToDo{hashInputs(ctx, c.Data, state), claimedTree(next.Next), warnings}
 	schemas.SetPrivate(ctx, c.Private, nothingToDoKey, kept, c.Diags)
 }
 

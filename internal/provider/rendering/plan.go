@@ -48,23 +48,23 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 	ctx, cancel := c.Within(ctx, limit, schemas.WriteTimeout)
 	defer cancel()
 	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
-	decision, ps := decide(rendered, found, prior, before)
+	p, ps := decide(rendered, found, prior, before)
 	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
 		return nil
 	}
-	before, step = decision.Before, decision.Step
-	feedback := planFeedback(ctx, c, decision)
-	planComputed(ctx, c.Plan, decision, c.State, c.Diags)
+	before, step = p.All().State, stepOf(p)
+	feedback, tells := planFeedback(ctx, c, p)
+	show(ctx, c.Plan, p, c.State, tells, c.Diags)
 	setFeedback(c, feedback)
-	if checkBranch(ctx, c, decision); c.Diags.HasError() {
+	if checkBranch(ctx, c, p); c.Diags.HasError() {
 		return nil
 	}
 	if c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]) {
-		tfvalue.AppendProblems(c.Diags, listGuardrails(decision.Applied.Wish.Guardrails))
+		tfvalue.AppendProblems(c.Diags, listGuardrails(p.All().Wish.Guardrails))
 	}
 	if c.Data != nil {
 		a := decodeArguments(c.Plan.Decoder())
-		c.Data.LastPlans.Keep(a.Environment, a.Destination, c.Plan, decision, found)
+		c.Data.LastPlans.Keep(a.Environment, a.Destination, c.Plan, p, found)
 	}
 	return c.Plan
 }
@@ -134,84 +134,97 @@ func render(
 	return rendered, ps
 }
 
-// decide decides what the apply of a rendered fleet does. It adds the decision's problems to those of the fleet. The
-// decision is nil if there are errors.
+// decide plans the apply of a rendered fleet. It adds the plan's problems to those of the fleet. The plan is nil if
+// there are errors.
 func decide(
 	rendered *next.Rendered, found problem.Problems, prior *past.Prior, before *past.State,
-) (*delivery.Decision, problem.Problems) {
+) (delivery.Plan, problem.Problems) {
 	if found.HasErrors() {
 		return nil, slices.Concat(found, check.ClearSecrets(rendered, before))
 	}
-	decision := delivery.Decide(rendered, prior, before)
-	if decision.NamesUnscheduled() {
+	p := delivery.Decide(rendered, prior, before)
+	if delivery.NamesUnscheduled(p) {
 		found = slices.DeleteFunc(slices.Clone(found), check.IsUnscheduled)
 	}
-	return decision, slices.Concat(found, decision.ClearSecrets(before))
+	return p, slices.Concat(found, delivery.ClearSecrets(p))
 }
 
-// planComputed plans every computed attribute, and warns of what a reviewer of the plan must know.
-func planComputed(
-	ctx context.Context, m schemas.Model, decision *delivery.Decision, state schemas.Model, diags *diag.Diagnostics,
+// show plans every computed attribute, and the arguments that keep their values. It warns of what a reviewer of the plan
+// must know. tells says that the apply tells teams of their workloads.
+func show(
+	ctx context.Context, m schemas.Model, plan delivery.Plan, state schemas.Model, tells bool, diags *diag.Diagnostics,
 ) {
-	problems := report.Decision(decision)
-	switch {
-	case decision.Action == delivery.Nothing:
-		tfvalue.AppendProblems(diags, problems)
-		setNothing(m, decision.Applied.Wish)
-	case decision.IdleReason != "":
-		tfvalue.AppendProblems(diags, problems)
-		keepArguments(m, decision, state)
-		m.Keep(state, computed...)
-		if decision.Action == delivery.Withhold {
-			m.SetUnknown("pull_request") // Terraform doesn't apply a plan without a change
-		}
-	default:
-		if err := setRendered(m, decision.Applied, decision, state); err != nil {
-			diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
-			return
-		}
-		appendRollout(diags, decision)
-		if previewOf(m) == previewNone { // no attribute shows them
-			problems = append(problems, report.RemovedFolders(decision)...)
-		}
-		tfvalue.AppendProblems(diags, problems)
-		planResults(ctx, m, decision, state)
-		if err := ctx.Err(); err != nil { // the description may lack lines
-			tfvalue.AppendProblems(diags, problem.Problems{fleet.StoppedProblem(err)})
-		}
+	problems := report.Plan(plan)
+	v, err := planned(ctx, m, state, plan)
+	if err != nil {
+		diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
+		return
+	}
+	appendRollout(diags, plan)
+	if previewOf(m) == previewNone && plan.All().Stop == nil { // no attribute shows them
+		problems = append(problems, report.RemovedFolders(plan)...)
+	}
+	tfvalue.AppendProblems(diags, problems)
+	keepArguments(m, state, plan, tells)
+	v.into(m, state)
+	if err := ctx.Err(); err != nil && plan.All().Stop == nil { // the description may lack lines
+		tfvalue.AppendProblems(diags, problem.Problems{fleet.StoppedProblem(err)})
 	}
 }
 
 // checkBranch reports problems of the apply that the state can't show: conflicts with other renderings, missing
 // credentials, and the contents of the branch.
-func checkBranch(ctx context.Context, c *schemas.Call, decision *delivery.Decision) {
+func checkBranch(ctx context.Context, c *schemas.Call, p delivery.Plan) {
 	if c.Data == nil {
 		return
 	}
-	applied := decision.Applied
+	applied := p.All().Next
 	fail := func(err error) {
 		if err != nil {
 			configuration.AppendDeliveryError(c.Diags, applied.Wish.Destination, err)
 		}
 	}
-	fail(c.Data.Claims.Plan(applied.Wish, claimedTree(applied), decision.Prior == nil))
+	fail(c.Data.Claims.Plan(applied.Wish, claimedTree(applied), p.All().Prior == nil))
 	if !c.Data.Known {
 		return
 	}
 	remote := operations(ctx, c.Data)
 	fail(remote.CheckHost(applied.Wish))
-	if applied.Wish.Strategy == strategy.PullRequest && decision.Action != delivery.Keep {
+	if applied.Wish.Strategy == strategy.PullRequest && !writesNothing(p) {
 		c.Data.CheckCredential(applied.Wish.Destination.Repo, c.Diags)
 	}
-	if c.Diags.ErrorsCount() > len(decision.Refused()) { // not only refusals that accepted_changes can allow
+	if c.Diags.ErrorsCount() > len(p.All().Refused()) { // not only refusals that accepted_changes can allow
 		return
 	}
-	for _, err := range remote.CheckSettings(ctx, decision) {
+	for _, err := range remote.CheckSettings(ctx, p) {
 		fail(err)
 	}
-	checked, err := remote.Check(ctx, decision)
-	tfvalue.AppendProblems(c.Diags, report.Checked(decision, checked))
+	checked, err := remote.Check(ctx, p)
+	tfvalue.AppendProblems(c.Diags, report.Checked(p, checked))
 	fail(err)
+}
+
+// writesNothing reports whether the apply of a plan contacts no server.
+func writesNothing(p delivery.Plan) bool {
+	switch p := p.(type) {
+	case *delivery.Keep:
+		return true
+	case *delivery.Rest:
+		return p.Prior != nil
+	}
+	return false
+}
+
+// stepOf returns the step of the rollout that the apply takes, or nil.
+func stepOf(plan delivery.Plan) *rollout.Step {
+	p := plan.All()
+	switch {
+	case p.Stop == nil:
+		return p.Next.Step
+	case p.Stop.Cause == delivery.RolloutPaused:
+		return &rollout.Step{Paused: p.Wish.Rollout.Paused()}
+	}
+	return nil
 }
 
 // claimedTree returns the hash of the fleet's tree; "" if it is not known yet.

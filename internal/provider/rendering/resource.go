@@ -52,52 +52,44 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 		return nil
 	}
 	defer func() { explainErrors(c.Plan, c.Diags, wouldDo, before, nil) }()
-	decision, found := lastDecision(ctx, c, prior, before)
-	if c.Diags.HasError() || schemas.AppendWindowClosed(c.Diags, decision.CheckWindow(c.Data.Now())) {
+	p, found := lastPlan(ctx, c, prior, before)
+	if c.Diags.HasError() || schemas.AppendWindowClosed(c.Diags, delivery.CheckWindow(p, c.Data.Now())) {
 		return nil
 	}
 	planned := maps.Clone(c.Plan)
-	result, err := operations(ctx, c.Data).Apply(ctx, decision)
+	result, err := operations(ctx, c.Data).Apply(ctx, p)
 	if err != nil {
-		configuration.AppendDeliveryError(c.Diags, decision.Applied.Wish.Destination, err)
+		configuration.AppendDeliveryError(c.Diags, p.All().Wish.Destination, err)
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
-	tfvalue.AppendProblems(c.Diags, report.Result(decision, result))
+	tfvalue.AppendProblems(c.Diags, report.Result(p, result))
 	writeDelivery(ctx, result.State, c.Diags)
-	switch {
-	case decision.Action == delivery.Nothing:
-		setNothing(c.Plan, result.Applied.Wish)
-		return c.Plan
-	case decision.IdleReason != "":
-		c.Plan.Keep(c.State, computed...)
-		return c.Plan
-	}
-	if err := setRendered(c.Plan, result.Applied, decision, c.State); err != nil {
+	v, err := outcome(planned, c.State, p, result)
+	if err != nil {
 		c.Diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
 	}
-	setResult(c.Plan, decision, result, planned, c.State)
-	if sendFeedback(ctx, c, result, before, planned) {
-		keepNothingToDo(ctx, c, decision, found, result.State)
+	v.into(c.Plan, c.State)
+	if p.All().Stop == nil && sendFeedback(ctx, c, result, before, planned) {
+		keepNothingToDo(ctx, c, p, found, result.State)
 	}
 	return c.Plan
 }
 
-// lastDecision returns the decision of the last plan if it belongs to this one. Otherwise it renders the fleet and
-// decides. found contains the problems of the arguments and the fleet.
-func lastDecision(
+// lastPlan returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again. found contains the problems of the arguments and the fleet.
+func lastPlan(
 	ctx context.Context, c *schemas.Call, prior *past.Prior, before *past.State,
-) (decision *delivery.Decision, found problem.Problems) {
+) (p delivery.Plan, found problem.Problems) {
 	a := decodeArguments(c.Plan.Decoder())
-	if decision, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan); decision != nil {
-		return decision, found
+	if p, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan); p != nil {
+		return p, found
 	}
 	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
-	decision, ps := decide(rendered, found, prior, before)
+	p, ps := decide(rendered, found, prior, before)
 	tfvalue.AppendProblems(c.Diags, slices.DeleteFunc(ps, func(p problem.Problem) bool {
 		return p.Severity == problem.Warning // the plan has shown it
 	}))
-	return decision, found
+	return p, found
 }
 
 // operations returns the access to the branch.
@@ -138,7 +130,11 @@ func refresh(ctx context.Context, c *schemas.Call) schemas.Model {
 		return nil
 	}
 	now := maps.Clone(c.State)
-	if setRefreshed(now, found, files); reflect.DeepEqual(now, c.State) {
+	refreshed(now, found, files).into(now, c.State)
+	if found.State.Reverted() {
+		revertArguments(now, found.State.LastRead.Record)
+	}
+	if reflect.DeepEqual(now, c.State) {
 		return nil
 	}
 	return now

@@ -13,8 +13,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
@@ -108,39 +106,20 @@ func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
 	r.ObservedUnknown = !known
 }
 
-// setRollout sets the computed attributes of a rollout. Without a rollout they are null.
-func setRollout(m schemas.Model, t *next.Next) {
-	m.Set(tfvalue.Values{"target_tree_hash": nil, "rollout_status": nil})
-	none, later := m.IsNull("rollout"), m["rollout"].IsUnknown()
-	switch {
-	case none:
-	case later || t.TargetTreeHash() == "":
-		m.SetUnknown("target_tree_hash", "rollout_status")
-	default:
-		m.Set(tfvalue.Values{"target_tree_hash": t.TargetTreeHash()})
-	}
-	switch {
-	case none || later || t.Rendered.Tree == nil:
-	case t.Known == inventory.Unread:
-		m.SetUnknown("rollout_status")
-	default:
-		m.Set(tfvalue.Values{"rollout_status": tfvalue.OrNil(t.Rollout.Status())})
-	}
-}
-
 // appendRollout reports what a rollout waits for, and what stopped it.
-func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
-	step := decision.Step
-	if step == nil {
+func appendRollout(diags *diag.Diagnostics, plan delivery.Plan) {
+	p := plan.All()
+	step := p.Next.Step
+	if step == nil || p.Stop != nil {
 		return
 	}
 	warnf := func(summary, form string, arguments ...any) {
 		diags.AddAttributeWarning(path.Root("rollout"), summary, fmt.Sprintf(form, arguments...))
 	}
 	stopped := problem.IndentedList(step.Stopped, problem.MaxListed)
-	switch target := decision.Applied.TargetTreeHash(); {
+	switch target := p.Next.TargetTreeHash(); {
 	case step.Paused != "":
-		why, until := report.Pause(decision.Applied.Wish.Rollout)
+		why, until := report.Pause(p.Wish.Rollout)
 		warnf("The rollout is paused", "%s\nNo further wave follows until %s.", why, until)
 	case len(step.Restored) > 0:
 		warnf("The rollout is rolled back", "In stage %q, clusters fail with the change:\n%s\nThe apply restores these "+
@@ -155,10 +134,19 @@ func appendRollout(diags *diag.Diagnostics, decision *delivery.Decision) {
 		warnf("The rollout stopped", "In stage %q, clusters fail with the change:\n%s\nNo further wave follows. The rollout "+
 			"continues once these clusters are current, or once the fleet changes these folders. To write all folders at "+
 			"once, set rollout.skip = %q.", step.Stage, stopped, target)
-	case (decision.Action == delivery.Keep || decision.Action == delivery.Withhold) && len(step.Waiting) > 0:
+	case waits(plan) && len(step.Waiting) > 0:
 		warnf("The rollout waits", "Stage %q waits for:\n%s\nUntil then nothing is written. Plan again later. To write all "+
 			"folders at once, set rollout.skip = %q.", step.Stage, problem.IndentedList(step.Waiting, problem.MaxListed), target)
 	}
+}
+
+// waits reports whether the apply writes nothing to the destination because the desired tree is there or proposed.
+func waits(plan delivery.Plan) bool {
+	switch plan.(type) {
+	case *delivery.Keep, *delivery.Withhold:
+		return true
+	}
+	return false
 }
 
 // keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of

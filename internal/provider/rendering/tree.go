@@ -9,14 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -42,57 +40,6 @@ var mapOfStrings = types.MapType{ElemType: types.StringType}
 
 // detailed lists the previews that show each deployment target.
 var detailed = []string{previewAssignments, previewManifests}
-
-// show sets an attribute that these previews show, and that is null for any other preview.
-func show(m schemas.Model, name string, known bool, value func() any, previews ...string) {
-	switch preview := previewOf(m); {
-	case !unknown.Is(preview) && !slices.Contains(previews, preview):
-		m.Set(tfvalue.Values{name: nil})
-	case unknown.Is(preview) || !known:
-		m.SetUnknown(name)
-	default:
-		m.Set(tfvalue.Values{name: value()})
-	}
-}
-
-// setRendered sets the computed attributes that depend only on the configuration.
-func setRendered(m schemas.Model, t *next.Next, decision *delivery.Decision, state schemas.Model) (err error) {
-	read := t.Known > inventory.Unread
-	known := read && t.Rendered.Tree != nil
-	show(m, "assignments", known, func() any { return assignmentsOf(t.Folders) }, detailed...)
-	folders, named := plannedFolders(t)
-	show(m, "folders", read && named, func() any { return foldersOf(t.Wish.Destination, folders) }, detailed...)
-	show(m, "summary", known, func() any {
-		return textsOf(decision.Summary(t, state.Decoder().StringMap("summary")))
-	}, previewSummary)
-	m.SetUnknown("assignment_count", "tree_hash", "unscheduled")
-	if known && t.Folders.Known() > inventory.Unread {
-		m.Set(tfvalue.Values{"assignment_count": t.Folders.Count()})
-	}
-	if t.Rendered.Tree != nil && len(t.Rendered.Tree.Schedule.Undecided) == 0 {
-		m.Set(tfvalue.Values{"unscheduled": t.Rendered.Unscheduled()})
-	}
-	if t.Known == inventory.Whole {
-		m.Set(tfvalue.Values{"tree_hash": t.Folders.TreeHash().String()})
-	}
-	setRollout(m, t)
-	known = known && !configuration.AnyUnknown(t.Wish.Destination.Path, t.Record.PromotedCommit)
-	show(m, "files", known, func() (files any) {
-		files, err = plannedFiles(t, state)
-		return files
-	}, previewManifests)
-	return err
-}
-
-// setTree sets the computed attributes to a tree on the branch. In the summary, the line of an unchanged folder stays.
-func setTree(m schemas.Model, at destination.Destination, on inventory.Folders) {
-	m.Set(tfvalue.Values{"assignment_count": on.Count(), "tree_hash": on.TreeHash().String()})
-	show(m, "assignments", true, func() any { return assignmentsOf(on) }, detailed...)
-	show(m, "folders", true, func() any { return foldersOf(at, on) }, detailed...)
-	show(m, "summary", true, func() any {
-		return textsOf(on.Summary(nil, m.Decoder().StringMap("summary")))
-	}, previewSummary)
-}
 
 // assignmentsOf returns the deployment targets of each cluster type, with the hashes of their folders.
 func assignmentsOf(inv inventory.Folders) types.Map {
@@ -201,21 +148,18 @@ func plannedFiles(t *next.Next, state schemas.Model) (types.Map, error) {
 	return types.MapValueMust(types.StringType, all), nil
 }
 
-// setFiles sets the attribute files to the files on the branch. If files is nil, or one of them is not text, the
-// attribute keeps the files of the last apply.
-func setFiles(m schemas.Model, files map[string][]byte, promotedCommit string) {
-	if files == nil {
-		return
-	}
-	all := map[string]attr.Value{}
+// branchFiles returns the attribute files for the files on the branch. ok is false if files is nil, or if one of them is
+// not text.
+func branchFiles(files map[string][]byte, promotedCommit string) (all map[string]attr.Value, ok bool) {
+	all = map[string]attr.Value{}
 	for path, content := range files {
 		if !utf8.Valid(content) {
-			return
+			return nil, false
 		}
 		all[path] = types.StringValue(string(content))
 	}
 	if promotedCommit != "" {
 		all[record.PromotedCommitFile] = types.StringValue(promotedCommit)
 	}
-	m["files"] = types.MapValueMust(types.StringType, all)
+	return all, files != nil
 }

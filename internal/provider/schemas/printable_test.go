@@ -28,7 +28,8 @@ import (
 // TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, from any source.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	none := &next.Next{Wish: &wish.Arguments{}}
+	nothing := &wish.Arguments{}
+	none := delivery.Basis{Situation: &delivery.Situation{Wish: nothing}, Next: &next.Next{Wish: nothing}}
 	host := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
@@ -56,12 +57,13 @@ func TestPrintableDiagnostics(t *testing.T) {
 		},
 		"drift": func(d *diag.Diagnostics) {
 			by := drift.Commit{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
-			decision := delivery.Decision{Applied: none, Drift: []*past.State{{Drift: []drift.Commit{by}}}}
-			tfvalue.AppendProblems(d, report.Decision(&decision))
+			decision := delivery.Write{Basis: none, Effects: delivery.Effects{}}
+			decision.Drift = []*past.State{{Drift: []drift.Commit{by}}}
+			tfvalue.AppendProblems(d, report.Plan(&decision))
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			decision := delivery.Decision{Applied: none, Adoption: check.Adoption{Adopted: []string{evil}}}
-			tfvalue.AppendProblems(d, report.Decision(&decision))
+			decision := delivery.Write{Basis: none, Effects: delivery.Effects{Adoption: check.Adoption{Adopted: []string{evil}}}}
+			tfvalue.AppendProblems(d, report.Plan(&decision))
 		},
 	} {
 		var diags diag.Diagnostics

@@ -134,7 +134,7 @@ func (b *bench) deliveries(name string, f *fleet.Fleet, t *tree.Tree) {
 		b.measure("deliver/"+name, func() sample {
 			return timed(func() {
 				decision := delivery.Decide(next.NewRendered(&arguments, t), nil, state)
-				result := must(remote.Deliver(context.Background(), client, decision.Applied, state, nil))
+				result := must(remote.Deliver(context.Background(), client, decision.All().Next, state, nil))
 				expect("whether "+name+" was pushed", result.Pushed, true)
 				state = result.State
 			})

@@ -38,7 +38,7 @@ func renderLines(t *testing.T, f *fleet.Fleet, before *past.State) *next.Next {
 // storedState returns the state after a rendering, as the next run decodes it.
 func storedState(t *testing.T, n *next.Next) *past.State {
 	t.Helper()
-	data, err := delivery.Computed(n).Encode()
+	data, err := delivery.ComputedState(n).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestDescribeLinesSecrets(t *testing.T) {
 		}
 		now := renderLines(t, f, s)
 		text := describe.Rendering(t.Context(), now, s)
-		kept := string(s.Inputs.StoredFleet) + string(delivery.Computed(now).Inputs.StoredFleet)
+		kept := string(s.Inputs.StoredFleet) + string(delivery.ComputedState(now).Inputs.StoredFleet)
 		for _, secret := range []string{token("aB3"), token("cD4"), "MIIEvQ", "hunter2"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%s is shown:\n%s", secret, text)

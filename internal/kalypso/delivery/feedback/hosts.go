@@ -103,21 +103,29 @@ func (m *Message) checkOwnRepos(hosts githost.Host) problem.Problems {
 		"another host in feedback.issues.repo.", without.Host), "feedback", "issues")}
 }
 
-// Due reports whether the apply of a decision tells teams something: it leaves the tree on its branch. With pull
-// requests, that is after the merge. known is false if that depends on the apply.
-func Due(d *delivery.Decision) (due, known bool) {
-	a := d.Applied.Wish
-	switch {
-	case d.IdleReason != "", d.Action == delivery.Nothing, d.Action == delivery.Withhold, a.Strategy == strategy.None:
+// Due reports whether an apply tells teams something: it leaves the tree on its branch. With pull requests, that is
+// after the merge. known is false if that depends on the apply.
+func Due(plan delivery.Plan) (due, known bool) {
+	p := plan.All()
+	if p.Wish.Strategy == strategy.None {
 		return false, true
-	case d.Action == delivery.Undecided, unknown.Is(string(a.Strategy)):
-		return false, false
-	case a.Strategy == strategy.Push:
-		return true, true
-	case d.Action == delivery.Write:
-		return false, !a.PullRequest.Wait
 	}
-	return !Proposed(d.Before), true
+	switch plan.(type) {
+	case *delivery.Rest, *delivery.Withhold:
+		return false, true
+	case *delivery.Undecided:
+		return false, false
+	}
+	_, writes := plan.(*delivery.Write)
+	switch {
+	case unknown.Is(string(p.Wish.Strategy)):
+		return false, false
+	case p.Wish.Strategy == strategy.Push:
+		return true, true
+	case writes:
+		return false, !p.Wish.PullRequest.Wait
+	}
+	return !Proposed(p.State), true
 }
 
 // Proposed reports whether a pull request still proposes the tree of a state.

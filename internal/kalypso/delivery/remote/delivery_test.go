@@ -90,7 +90,7 @@ type request struct {
 }
 
 // decide returns the decision of the plan of an update.
-func (o request) decide() *delivery.Decision {
+func (o request) decide() delivery.Plan {
 	arguments := *o.Arguments
 	prior := &past.Prior{TreeHash: o.Tree.Hash.String()}
 	if o.before != nil {
@@ -107,11 +107,11 @@ func (o request) copied() request {
 }
 
 // applied returns the tree that the apply leaves on the branch.
-func (o request) applied() *next.Next { return o.decide().Applied }
+func (o request) applied() *next.Next { return o.decide().All().Next }
 
 // overwrites reports whether the plan warns that the apply overwrites foreign changes.
 func (o request) overwrites() bool {
-	return len(o.decide().Drift) > 0
+	return len(o.decide().All().Drift) > 0
 }
 
 // request returns a request for the environment "dev" at the root of the branch.
@@ -380,7 +380,7 @@ func TestRecordPathOccupied(t *testing.T) {
 			o := b.request("1", usual, reread(t, b.observe(s)))
 			decision := o.decide()
 			_, err := b.tryDeliver(o)
-			for when, err := range map[string]error{"plan": errors.Join(decision.Errors...), "apply": err} {
+			for when, err := range map[string]error{"plan": errors.Join(decision.All().Errors...), "apply": err} {
 				if !refuses(err, check.Occupied) || !strings.Contains(err.Error(), test.reason) {
 					t.Errorf("%s: the error is %v, want %q", when, err, test.reason)
 				}

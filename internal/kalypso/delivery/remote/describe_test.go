@@ -149,13 +149,13 @@ func TestInputsKeepNoValue(t *testing.T) {
 		}
 		return string(text)
 	}
-	s := delivery.Computed(o.applied())
+	s := delivery.ComputedState(o.applied())
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
 		t.Errorf("the stored inputs are\n%s", text)
 	}
 	o.Review.Detail = wish.Values
 	o.Fleet.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
-	if n := strings.Count(unpacked(delivery.Computed(o.applied())), "canary-long"); n == 0 || n > 10 {
+	if n := strings.Count(unpacked(delivery.ComputedState(o.applied())), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is stored with %d of its 100 parts", n)
 	}
 
@@ -251,7 +251,7 @@ func TestDescribeLimit(t *testing.T) {
 		)
 		o.Origins = append(o.Origins, fmt.Sprintf("https://git.acme.io/acme/repo-%d@%040d:w.yaml", i, 1))
 	}
-	before := delivery.Computed(b.request("2", map[string][]string{"type-0": nil}, nil).applied())
+	before := delivery.ComputedState(b.request("2", map[string][]string{"type-0": nil}, nil).applied())
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
 		want := wish.DefaultMaxLength

@@ -100,8 +100,8 @@ func TestCheckSettings(t *testing.T) {
 	check(1)
 	settings.AutoMerge = githost.Squash
 	repo.LimitStrategies("dev", false, map[string]any{})
-	if d := r.decide(); d.Action != delivery.Keep {
-		t.Fatalf("the plan is %v", d.Action)
+	if d := r.decide(); delivery.Kind(d) != "keep" {
+		t.Fatalf("the plan is %v", delivery.Kind(d))
 	}
 	check(0)
 }

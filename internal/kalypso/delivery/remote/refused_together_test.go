@@ -21,17 +21,17 @@ import (
 )
 
 // refusals returns the IDs of a plan's refusals, sorted, and its errors that accepted_changes can't allow.
-func refusals(decision *delivery.Decision, err error) (ids []string, others []error) {
+func refusals(decision delivery.Plan, err error) (ids []string, others []error) {
 	var all problem.Errors
 	if !errors.As(err, &all) && err != nil {
 		all = problem.Errors{err}
 	}
-	for _, s := range decision.Drift {
-		if decision.Applied.Wish.ReactionTo(s) == drift.Fail {
+	for _, s := range decision.All().Drift {
+		if decision.All().Next.Wish.ReactionTo(s) == drift.Fail {
 			ids = append(ids, string(wish.DriftID(s)))
 		}
 	}
-	for _, err := range slices.Concat(decision.Errors, all) {
+	for _, err := range slices.Concat(decision.All().Errors, all) {
 		if refused, ok := errors.AsType[*check.Refusal](err); ok && refused.ID != "" {
 			ids = append(ids, string(refused.ID))
 		} else if drifted, ok := errors.AsType[*check.DriftError](err); ok {
@@ -114,7 +114,7 @@ func TestRefusedTogether(t *testing.T) {
 			o, prior := row.setUp(b)
 			o.OnDrift, o.Guardrails.Emptied, o.Guardrails.Moved = drift.Fail, problem.Fail, problem.Fail
 			operations := remote.Operations{Git: b.client, Claims: &remote.Claims{}}
-			plan := func(ids []string) (*delivery.Decision, []string) {
+			plan := func(ids []string) (delivery.Plan, []string) {
 				arguments := *o.Arguments
 				arguments.AcceptedChanges = ids
 				decision := delivery.Decide(next.NewRendered(&arguments, o.Tree), prior, o.before)

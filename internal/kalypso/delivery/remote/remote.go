@@ -55,9 +55,9 @@ func (r Operations) CheckHost(a *wish.Arguments) error {
 
 // CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
 // [githost.Repo]. It may contact the host.
-func (r Operations) CheckSettings(ctx context.Context, decision *delivery.Decision) []error {
-	a := decision.Applied.Wish
-	if decision.Action != delivery.Write || a.Strategy != strategy.PullRequest || a.Known < inventory.Whole ||
+func (r Operations) CheckSettings(ctx context.Context, plan delivery.Plan) []error {
+	a := plan.All().Wish
+	if _, writes := plan.(*delivery.Write); !writes || a.Strategy != strategy.PullRequest || a.Known < inventory.Whole ||
 		!a.Located() {
 		return nil
 	}
@@ -88,18 +88,19 @@ type Checked struct {
 	Effects []string
 }
 
-// Check reads the facts from the branch that the decision needs and the state lacks. It returns an error if the apply
+// Check reads the facts from the branch that the plan needs and the state lacks. It returns an error if the apply
 // would fail, together with the facts that it has read. If accepted_changes can allow all errors so far, Check goes on,
-// so that one plan lists all refusals. It does not repeat a refusal of the decision. It writes nothing.
-func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (checked Checked, err error) {
-	applied, s := decision.Applied, decision.Before
-	if decision.Unreadable {
-		s, checked.Recovered, err = r.recoverForChange(ctx, decision)
+// so that one plan lists all refusals. It does not repeat a refusal of the plan. It writes nothing.
+func (r Operations) Check(ctx context.Context, plan delivery.Plan) (checked Checked, err error) {
+	p := plan.All()
+	applied, s := p.Next, p.State
+	if p.Recovers() && writes(plan) {
+		s, checked.Recovered, err = r.recoverForChange(ctx, p.Situation)
 		if err != nil && check.Acceptable(err) == "" {
 			return checked, err
 		}
 	}
-	if !decision.NeedsBranch || !decision.Acceptable() {
+	if !delivery.EffectsOf(plan).ReadsBranch || !p.Acceptable() {
 		return checked, err
 	}
 	if applied.Wish.Strategy == strategy.PullRequest {
@@ -109,66 +110,81 @@ func (r Operations) Check(ctx context.Context, decision *delivery.Decision) (che
 		}
 	}
 	change, effects, failed := Check(ctx, r.Git, applied, s)
-	if err = problem.Join(err, newRefusals(failed, decision)); err == nil && len(decision.Errors) == 0 {
+	if err = problem.Join(err, newRefusals(failed, p)); err == nil && len(p.Errors) == 0 {
 		checked.Change, checked.Effects = change, effects
 	}
 	return checked, err
 }
 
-// newRefusals returns err without the refusals that the decision contains.
-func newRefusals(err error, decision *delivery.Decision) error {
+// newRefusals returns err without the refusals that the plan contains.
+func newRefusals(err error, p *delivery.Basis) error {
 	var all problem.Errors
 	if !errors.As(err, &all) {
 		return err
 	}
-	refused := decision.Refused()
+	refused := p.Refused()
 	return problem.Join(slices.DeleteFunc(slices.Clone(all), func(err error) bool {
 		return slices.Contains(refused, check.Acceptable(err))
 	})...)
 }
 
-// Apply carries out the decision. With an error, it may have written a part: applying again completes it.
-func (r Operations) Apply(ctx context.Context, decision *delivery.Decision) (*Result, error) {
-	applied, s := decision.Applied, decision.Before
-	var result *Result
-	var recovered *past.State
-	var err error
-	switch {
-	case decision.Action == delivery.Nothing:
-		result = &Result{}
-	case decision.IdleReason != "" && decision.Action == delivery.Keep:
-		result = &Result{State: s}
-	case decision.Action == delivery.Withhold:
-		result, err = r.pullRequests(applied.Wish).Withhold(ctx, s, decision.Withheld)
-	case decision.Action == delivery.Keep:
-		result = &Result{State: applied.Wish.WithInputs(s).WithTarget(applied.TargetTreeHash())}
-	case decision.Action == delivery.RemoveOld:
-		result = &Result{}
-		if result.State, result.Removals, err = r.pullRequests(applied.Wish).RemoveOld(ctx, s); err == nil {
-			result.State = applied.Wish.WithInputs(result.State).WithTarget(applied.TargetTreeHash())
+// writes reports whether the apply writes the tree, or may.
+func writes(plan delivery.Plan) bool {
+	switch plan.(type) {
+	case *delivery.Write, *delivery.Undecided:
+		return true
+	}
+	return false
+}
+
+// Apply carries out the plan. With an error, it may have written a part: applying again completes it.
+func (r Operations) Apply(ctx context.Context, plan delivery.Plan) (*Result, error) {
+	p := plan.All()
+	applied, s := p.Next, p.State
+	switch plan := plan.(type) {
+	case *delivery.Rest:
+		if p.Prior == nil {
+			return &Result{Applied: applied}, nil
 		}
-	case applied.Wish.Strategy == strategy.None:
-		result = &Result{State: delivery.Computed(applied), Before: cmp.Or(s, &past.State{})}
-	default:
-		if decision.Unreadable {
-			if s, recovered, err = r.recoverForChange(ctx, decision); err != nil {
-				return nil, err
-			}
-		}
-		if err := r.Claims.deliver(applied.Wish.Destination); err != nil {
+		return &Result{Applied: applied, State: s}, nil
+	case *delivery.Withhold:
+		result, err := r.pullRequests(p.Wish).Withhold(ctx, s, plan.Withheld)
+		if err != nil {
 			return nil, err
 		}
-		if result, err = r.deliver(ctx, applied, s); err == nil {
-			result.State = r.withNewProofKey(result.State)
+		result.Applied = applied
+		return result, nil
+	case *delivery.Keep:
+		return &Result{Applied: applied, State: p.Wish.WithInputs(s).WithTarget(applied.TargetTreeHash())}, nil
+	case *delivery.RemoveOld:
+		after, removals, err := r.pullRequests(p.Wish).RemoveOld(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		after = p.Wish.WithInputs(after).WithTarget(applied.TargetTreeHash())
+		return &Result{Applied: applied, State: after, Removals: removals}, nil
+	}
+	if p.Case == delivery.Computed {
+		return &Result{Applied: applied, State: delivery.ComputedState(applied), Before: cmp.Or(s, &past.State{})}, nil
+	}
+	var recovered *past.State
+	var err error
+	if p.Recovers() {
+		if s, recovered, err = r.recoverForChange(ctx, p.Situation); err != nil {
+			return nil, err
 		}
 	}
+	if err := r.Claims.deliver(p.Wish.Destination); err != nil {
+		return nil, err
+	}
+	result, err := r.deliver(ctx, applied, s)
 	if err != nil {
 		return nil, err
 	}
+	result.State, result.Recovered = r.withNewProofKey(result.State), recovered
 	if result.Applied == nil {
 		result.Applied = applied
 	}
-	result.Recovered = recovered
 	return result, nil
 }
 
@@ -323,9 +339,9 @@ func (r Operations) Destroy(
 // changes. If the apply must not overwrite them, the error is a *DriftError, with the recovered state. The state is nil
 // if nothing of the rendering is left.
 func (r Operations) recoverForChange(
-	ctx context.Context, decision *delivery.Decision,
+	ctx context.Context, now *delivery.Situation,
 ) (s, drifted *past.State, err error) {
-	s, err = Recover(ctx, r.Git, decision.Prior)
+	s, err = Recover(ctx, r.Git, now.Prior)
 	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, check.ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
@@ -337,7 +353,7 @@ func (r Operations) recoverForChange(
 		s = nil
 	}
 	if drifted != nil {
-		on := decision.Applied.Wish.ReactionTo(drifted)
+		on := now.Wish.ReactionTo(drifted)
 		if on != drift.Overwrite && !unknown.Is(string(on)) {
 			return s, nil, &check.DriftError{State: drifted}
 		}

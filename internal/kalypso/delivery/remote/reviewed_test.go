@@ -86,7 +86,7 @@ func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, ur
 }
 
 // decide returns the decision on the desired rendering. A plan and an apply each decide, as in Terraform.
-func (r *reviewed) decide() *delivery.Decision {
+func (r *reviewed) decide() delivery.Plan {
 	r.Helper()
 	a := r.desired
 	a.Fleet = &fleet.Fleet{}
@@ -135,27 +135,30 @@ func (r *reviewed) reread(s *past.State) *past.State {
 func (r *reviewed) plan() string {
 	r.Helper()
 	d := r.decide()
-	text := map[delivery.Action]string{
-		delivery.Keep: "nothing", delivery.Write: "write", delivery.RemoveOld: "remove old",
-		delivery.Withhold: "withhold", delivery.Nothing: "deliver nothing",
-	}[d.Action]
+	text := delivery.Kind(d)
+	if text == "keep" || text == "rest" {
+		text = "nothing"
+	}
 	add := func(verb string, places []destination.Destination) {
 		for _, at := range places {
 			text += ", " + verb + " " + at.Branch
 		}
 	}
-	add("removes", d.RemovedLocations)
-	add("keeps", d.KeptLocations)
-	add("leaves for now", d.PendingLocations)
-	for _, s := range d.Drift {
+	if old, removes := d.(*delivery.RemoveOld); removes {
+		add("removes", old.Removed)
+		add("keeps", old.Kept)
+	}
+	p := d.All()
+	add("leaves for now", delivery.EffectsOf(d).Left.Pending)
+	for _, s := range p.Drift {
 		for _, drift := range s.Drift {
 			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)
 		}
 	}
-	if d.ClosedPullRequest != 0 {
-		text += fmt.Sprintf(", %d was closed", d.ClosedPullRequest)
+	if p.Wish.Strategy == strategy.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+		text += fmt.Sprintf(", %d was closed", p.State.Proposal.Closed())
 	}
-	for _, err := range d.Errors {
+	for _, err := range p.Errors {
 		text += ", error " + err.Error()
 	}
 	return text
@@ -172,7 +175,8 @@ func (r *reviewed) applyPlanned() error {
 	}
 	r.state, r.shown = r.reread(result.State), result.PullRequest
 	d := result.Applied
-	if decision.Action == delivery.Keep || decision.Action == delivery.RemoveOld {
+	switch decision.(type) {
+	case *delivery.Keep, *delivery.RemoveOld, *delivery.Rest:
 		r.prior.PullRequest = d.Wish.PullRequest
 		return nil
 	}

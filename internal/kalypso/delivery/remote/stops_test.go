@@ -404,7 +404,7 @@ func TestStopWarnings(t *testing.T) {
 		r.Helper()
 		r.refresh()
 		var texts []string
-		for _, p := range report.Decision(r.decide()) {
+		for _, p := range report.Plan(r.decide()) {
 			texts = append(texts, p.Summary+": "+p.Detail)
 		}
 		return strings.Join(texts, "\n")

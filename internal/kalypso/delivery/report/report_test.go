@@ -51,8 +51,8 @@ func TestKeptErrors(t *testing.T) {
 	}
 }
 
-// decisionAfterMoves returns the decision of an apply that leaves the target a on other cluster types than large.
-func decisionAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) *delivery.Decision {
+// planAfterMoves returns the plan of an apply that leaves the target a on other cluster types than large.
+func planAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) delivery.Plan {
 	folder := func(names ...string) (f inventory.Folder) {
 		for _, name := range names {
 			f.Targets = append(f.Targets, inventory.NewTarget(name, tree.Hash{1}, false))
@@ -69,7 +69,7 @@ func decisionAfterMoves(reaction problem.Reaction, accepts, clusterTypes []strin
 	}
 	s := past.NewState(gitops, "dev")
 	s.Delivered = inventory.Folders{"large": folder("a"), "small": folder()}
-	d := &delivery.Decision{Applied: n, Before: &s, Action: delivery.Write}
+	d := &delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Wish: a, State: &s}, Next: n}}
 	var err error
 	d.Warnings, err = check.Moved(n, &s, &d.Accepted)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestReportedMoves(t *testing.T) {
 		{"unknown guardrail", moves, unknown.Text, nil, 0, false},
 	} {
 		for _, renamed := range [][]string{nil, {"big"}} {
-			ps := report.Decision(decisionAfterMoves(tt.reaction, tt.accepts, append(renamed, tt.to...)))
+			ps := report.Plan(planAfterMoves(tt.reaction, tt.accepts, append(renamed, tt.to...)))
 			if len(ps) != tt.count || ps.HasErrors() != tt.fails {
 				t.Errorf("%s: %v", tt.name, ps)
 			}

@@ -20,8 +20,9 @@ import (
 )
 
 // Result returns warnings about work that the apply left undone, and about what people did during the apply.
-func Result(decision *delivery.Decision, r *remote.Result) (ps problem.Problems) {
-	if decision.Action == delivery.Keep || decision.Action == delivery.Nothing {
+func Result(plan delivery.Plan, r *remote.Result) (ps problem.Problems) {
+	switch plan.(type) {
+	case *delivery.Keep, *delivery.Rest:
 		return nil
 	}
 	if r.Recovered != nil {
@@ -184,8 +185,8 @@ func effects(at destination.Destination, adopted check.Adoption, lines []string)
 }
 
 // Checked returns warnings about a branch that a plan read because the state does not know it.
-func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Problems) {
-	t := decision.Applied
+func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
+	t := plan.All().Next
 	if checked.Recovered != nil {
 		ps = append(ps, driftProblem(checked.Recovered, t.Wish.ReactionTo(checked.Recovered)))
 	}
@@ -197,7 +198,7 @@ func Checked(decision *delivery.Decision, checked remote.Checked) (ps problem.Pr
 	if change := checked.Change; change != nil {
 		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)
 		ps = append(ps, warnings(change.Warnings)...)
-		ps = append(ps, spent(t, slices.Concat(decision.Accepted, change.Accepted))...)
+		ps = append(ps, spent(t, slices.Concat(plan.All().Accepted, change.Accepted))...)
 	}
 	return ps
 }

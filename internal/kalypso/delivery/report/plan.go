@@ -1,4 +1,4 @@
-// Package report turns decisions and results of deliveries into problems: the reasons why an apply cannot be made, and
+// Package report turns plans and results of deliveries into problems: the reasons why an apply cannot be made, and
 // warnings for the reader of a plan or an apply.
 package report
 
@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -26,52 +27,57 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Decision returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan.
-func Decision(decision *delivery.Decision) (ps problem.Problems) {
-	t, before := decision.Applied, decision.Before
-	for _, err := range decision.Errors {
+// Plan returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan.
+func Plan(plan delivery.Plan) (ps problem.Problems) {
+	p, effects := plan.All(), delivery.EffectsOf(plan)
+	t, before := p.Next, p.State
+	for _, err := range p.Errors {
 		ps = append(ps, Error(t.Wish.Destination, err))
 	}
-	for _, s := range decision.Drift {
+	for _, s := range p.Drift {
 		reaction := t.Wish.ReactionTo(s)
-		if decision.IdleReason != "" || reaction == drift.Overwrite && len(decision.Errors) > 0 {
+		if p.Stop != nil || reaction == drift.Overwrite && len(p.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
 		ps = append(ps, driftProblem(s, reaction))
 	}
-	if decision.Unproven != "" {
+	if p.Unproven != "" {
 		ps = append(ps, problem.WarningAt("The promoted commit is unproven", fmt.Sprintf(
 			"The promotion took commit %s from the branch at %s, and nothing else says that it was promoted. Its gates are "+
 				"closed now: %s.\nIf it must not run there, reject it, or pin another commit.",
-			printable.Line(t.Wish.Promotion.Commit), t.Wish.Destination, printable.Line(decision.Unproven)), "promotion"))
+			printable.Line(t.Wish.Promotion.Commit), t.Wish.Destination, printable.Line(p.Unproven)), "promotion"))
 	}
-	ps = append(ps, restProblems(decision)...)
-	if decision.IdleReason != "" {
+	ps = append(ps, stopProblems(plan)...)
+	if p.Stop != nil {
 		return ps
 	}
-	ps = append(ps, failureProblems(decision)...)
-	ps = append(ps, adoption(t.Wish.Destination, decision.Adoption, "")...)
-	ps = append(ps, warnings(decision.Warnings)...)
-	if decision.Action == delivery.Write && decision.Description == inventory.Whole { // else the apply warns
-		ps = append(ps, tooManyReviewers(t, before)...)
+	ps = append(ps, failureProblems(t)...)
+	ps = append(ps, adoption(t.Wish.Destination, effects.Adoption, "")...)
+	ps = append(ps, warnings(effects.Warnings)...)
+	switch plan := plan.(type) {
+	case *delivery.Write:
+		if plan.Described == inventory.Whole { // else the apply warns
+			ps = append(ps, tooManyReviewers(t, before)...)
+		}
+	case *delivery.Keep:
+		if t.Wish.Strategy == strategy.PullRequest && before != nil && before.Proposal.Closed() != 0 {
+			ps = append(ps, closed(before))
+		}
 	}
-	if decision.Replaced != "" && t.Wish.Delivers() {
+	if effects.Replaced != "" && t.Wish.Delivers() {
 		folders := problem.Count(before.OwnFolders().Count(), "deployment target folder")
 		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
 			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
 				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
 				"keep both, give each environment its own rendering.",
-			decision.Replaced, before.Destination, folders, t.Wish.Environment),
+			effects.Replaced, before.Destination, folders, t.Wish.Environment),
 			"environment"))
 	}
-	if decision.ClosedPullRequest != 0 && decision.Action == delivery.Keep {
-		ps = append(ps, closed(before))
+	if _, undecided := plan.(*delivery.Undecided); !undecided && !effects.ReadsBranch && !p.Recovers() &&
+		len(p.Errors) == 0 {
+		ps = append(ps, spent(t, p.Accepted)...)
 	}
-	if !decision.NeedsBranch && !decision.Unreadable && len(decision.Errors) == 0 &&
-		decision.Action != delivery.Undecided {
-		ps = append(ps, spent(t, decision.Accepted)...)
-	}
-	return append(ps, leftProblems(decision)...)
+	return append(ps, leftProblems(plan)...)
 }
 
 // spent notes the IDs in accepted_changes that allow nothing of what the apply does. used are the others.
@@ -92,35 +98,36 @@ func warnings(allowed []*check.Refusal) problem.Problems {
 	})).AsWarnings()
 }
 
-// restProblems warns that the apply writes nothing, with the changes that wait, and that a pull request must not be
+// stopProblems warns that a stop lets nothing go, with the changes that wait, and that a pull request must not be
 // merged.
-func restProblems(decision *delivery.Decision) (ps problem.Problems) {
-	at := ""
-	if decision.Withheld != "" {
+func stopProblems(plan delivery.Plan) (ps problem.Problems) {
+	p, at := plan.All(), ""
+	if p.Withheld != "" {
 		at = fmt.Sprintf("Pull request %d is a draft, if the host has drafts, and our auto-merge is off: it must not be "+
-			"merged now. An apply makes it ready again once the reason is gone.", decision.Before.Proposal.Number)
+			"merged now. An apply makes it ready again once the reason is gone.", p.State.Proposal.Number)
 	}
-	switch {
-	case decision.IdleReason == "" && at != "":
-		return problem.Problems{problem.WarningAt("Pull request must not be merged yet",
-			decision.Withheld+" "+at, "delivery")}
-	case decision.IdleReason == "":
-		return nil
-	case decision.Applied.Wish.NoCommit:
+	if p.Stop == nil {
+		if at != "" {
+			ps = append(ps, problem.WarningAt("Pull request must not be merged yet", p.Withheld+" "+at, "delivery"))
+		}
+		return ps
+	}
+	switch p.Stop.Cause {
+	case delivery.NothingPromoted:
 		text := strings.TrimSpace("The promotion has no commit, so nothing is written, and nothing of the rendering is " +
 			"planned. What was delivered or proposed stays. " + at)
 		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
-			text+"\n\n"+strings.TrimSpace(printable.Text(decision.Applied.Wish.Promotion.Summary)), "promotion")}
-	case decision.Step != nil:
-		why, until := Pause(decision.Applied.Wish.Rollout)
+			text+"\n\n"+strings.TrimSpace(printable.Text(p.Wish.Promotion.Summary)), "promotion")}
+	case delivery.RolloutPaused:
+		why, until := Pause(p.Wish.Rollout)
 		return problem.Problems{problem.WarningAt("The rollout is paused",
 			fmt.Sprintf("%s\nNothing was delivered yet, so nothing is written until %s.", why, until), "rollout")}
 	}
-	lines := lists.Map(slices.Sorted(maps.Keys(decision.Waiting)), func(name string) string {
-		return printable.Line(name) + ": " + decision.Waiting[name]
+	waiting := delivery.Waiting(plan)
+	lines := lists.Map(slices.Sorted(maps.Keys(waiting)), func(name string) string {
+		return printable.Line(name) + ": " + waiting[name]
 	})
-	text := decision.IdleReason +
-		" This rendering writes nothing, neither a promotion nor a change of the environment's own."
+	text := p.Stop.Text + " This rendering writes nothing, neither a promotion nor a change of the environment's own."
 	if len(lines) > 0 {
 		text += fmt.Sprintf("\n%s to change, with deployment targets added (+), removed (-) and changed (~):\n%s",
 			problem.OneOrMany(len(lines), "1 cluster type waits", "%d cluster types wait"),
@@ -154,38 +161,42 @@ func Pause(r *rollout.Rollout) (why, until string) {
 
 // leftProblems warns about what stays, or stays for now, at locations that the rendering leaves, and about what they
 // lose.
-func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
-	to := decision.Applied.Wish.Destination
-	if decision.RemainingPaths != "" {
+func leftProblems(plan delivery.Plan) (ps problem.Problems) {
+	p, left := plan.All(), delivery.EffectsOf(plan).Left
+	var removed, kept []destination.Destination
+	if old, ok := plan.(*delivery.RemoveOld); ok {
+		removed, kept = old.Removed, old.Kept
+	}
+	if left.Paths != "" {
 		ps = append(ps, problem.WarningAt("Previous location is kept", fmt.Sprintf(
 			"on_move = \"keep\" leaves these paths at %s:\n%s\nThe rendering no longer reads or removes them. Once "+
 				"no cluster syncs from there, remove them with Git, as the guide \"The branch\" shows under Remove the old "+
 				"folders.",
-			decision.Before.Destination, decision.RemainingPaths), "on_move"))
+			p.State.Destination, left.Paths), "on_move"))
 	}
-	if n := decision.RemainingPullRequest; n != 0 {
+	if n := left.PullRequest; n != 0 {
 		ps = append(ps, problem.WarningAt("The pull request stays open", fmt.Sprintf(
 			"With the strategy none, the provider ignores pull request %d to %s from now on. Close it, or merge it.",
-			n, decision.Before.Destination), "delivery"))
+			n, p.State.Destination), "delivery"))
 	}
-	for _, left := range []struct {
+	for _, old := range []struct {
 		places                  []destination.Destination
 		argument, summary, text string
 	}{
-		{decision.RemovedLocations, "gitops_repo", "Previous location will be removed",
+		{removed, "gitops_repo", "Previous location will be removed",
 			"%[2]s now contains the tree. The apply opens a pull request that removes what was delivered to %[1]s. Merge it " +
 				"once no cluster syncs from there."},
-		{decision.KeptLocations, "on_move", "Previous location is kept",
+		{kept, "on_move", "Previous location is kept",
 			"What was delivered to %[1]s stays there. The apply closes the pull request that removes it."},
-		{decision.PendingLocations, "gitops_repo", "Previous location is kept for now",
+		{left.Pending, "gitops_repo", "Previous location is kept for now",
 			"What was delivered to %[1]s stays until %[2]s contains the tree. Then an apply opens a pull request that removes " +
 				"it."},
-		{decision.RemainingTrees, "delivery", "The delivered tree stays on the branch",
+		{left.Trees, "delivery", "The delivered tree stays on the branch",
 			"With the strategy none, neither an apply nor a destroy nor a later move changes or removes what was delivered to " +
 				"%[1]s. Delivering another tree to the same location again needs adopt = true."},
 	} {
-		for _, at := range left.places {
-			ps = append(ps, problem.WarningAt(left.summary, fmt.Sprintf(left.text, at, to), left.argument))
+		for _, at := range old.places {
+			ps = append(ps, problem.WarningAt(old.summary, fmt.Sprintf(old.text, at, p.Wish.Destination), old.argument))
 		}
 	}
 	return ps
@@ -193,13 +204,13 @@ func leftProblems(decision *delivery.Decision) (ps problem.Problems) {
 
 // RemovedFolders warns about the folders of cluster types that are gone, for a plan in which no attribute shows them.
 // It leaves out those that the warning about moves lists.
-func RemovedFolders(decision *delivery.Decision) problem.Problems {
-	t, s := decision.Applied, decision.Before
+func RemovedFolders(plan delivery.Plan) problem.Problems {
+	t, s := plan.All().Next, plan.All().State
 	if t.Rendered.Tree == nil || t.Known == inventory.Unread {
 		return nil
 	}
 	var listed []string
-	if slices.ContainsFunc(decision.Warnings, func(e *check.Refusal) bool { return e.Kind == check.TargetsMove }) {
+	if slices.ContainsFunc(delivery.EffectsOf(plan).Warnings, func(e *check.Refusal) bool { return e.Kind == check.TargetsMove }) {
 		renamed := check.Renamed(t, s)
 		listed = renamed[:min(len(renamed), problem.MaxListed)]
 	}
@@ -225,8 +236,7 @@ const maxFailedListed = 100
 
 // failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
 // reason and time.
-func failureProblems(decision *delivery.Decision) problem.Problems {
-	n := decision.Applied
+func failureProblems(n *next.Next) problem.Problems {
 	if n.Failing == nil {
 		return nil
 	}

@@ -1,0 +1,322 @@
+package rendering
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
+)
+
+// view contains all computed attributes: each is a value, nil for null, or a [mark]. There is a function for each kind
+// of plan and for each outcome, and [view.into] alone writes attributes.
+type view struct {
+	// The tree. Arguments decide which of them the preview shows, see [shown].
+	assignments, folders, files, summary any
+	assignmentCount, unscheduled         any
+	treeHash, targetTreeHash             any
+	// The last change.
+	description, commit, delivered, pullRequest, rolloutStatus any
+	// feedbackStatus is set by [setFeedback].
+	feedbackStatus any
+}
+
+// mark is the value of an attribute that is no value.
+type mark string
+
+const (
+	later  mark = "known after apply"
+	before mark = "as before"
+)
+
+// attributes returns the attributes by name.
+func (v *view) attributes() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, a := range []struct {
+			name  string
+			value any
+		}{
+			{"assignments", v.assignments},
+			{"assignment_count", v.assignmentCount},
+			{"unscheduled", v.unscheduled},
+			{"summary", v.summary},
+			{"folders", v.folders},
+			{"files", v.files},
+			{"tree_hash", v.treeHash},
+			{"target_tree_hash", v.targetTreeHash},
+			{"description", v.description},
+			{"commit_sha", v.commit},
+			{"delivered", v.delivered},
+			{"pull_request", v.pullRequest},
+			{"rollout_status", v.rolloutStatus},
+			{"feedback_status", v.feedbackStatus},
+		} {
+			if !yield(a.name, a.value) {
+				return
+			}
+		}
+	}
+}
+
+// into sets the computed attributes of m. last is the state before, or nil.
+func (v *view) into(m, last schemas.Model) {
+	for name, value := range v.attributes() {
+		switch {
+		case value == later:
+			m.SetUnknown(name)
+		case value != before:
+			m.Set(tfvalue.Values{name: value})
+		case last == nil:
+			m.Set(tfvalue.Values{name: nil})
+		default:
+			m.Keep(last, name)
+		}
+	}
+}
+
+// planned returns what an apply will show.
+func planned(ctx context.Context, m, last schemas.Model, plan delivery.Plan) (*view, error) {
+	p := plan.All()
+	if p.Stop != nil {
+		return stopped(m, plan), nil
+	}
+	v, err := treeOf(m, last, p.Situation, p.Next)
+	if err != nil {
+		return nil, err
+	}
+	switch plan := plan.(type) {
+	case *delivery.Keep:
+		v.keepLast(m, last, plan)
+	case *delivery.RemoveOld, *delivery.Withhold:
+		v.keepLast(m, last, plan)
+		v.pullRequest = later // Terraform doesn't apply a plan without a change
+	case *delivery.Undecided:
+		v.expect(ctx, p, inventory.Unread)
+	case *delivery.Write:
+		v.expect(ctx, p, plan.Described)
+	}
+	return v, nil
+}
+
+// outcome returns what an apply shows. m contains the planned attributes. With an error, the files are as before.
+func outcome(m, last schemas.Model, plan delivery.Plan, result *remote.Result) (*view, error) {
+	p := plan.All()
+	if p.Stop != nil {
+		v := stopped(m, plan)
+		if v.pullRequest == later {
+			v.pullRequest = before
+		}
+		return v, nil
+	}
+	v, err := treeOf(m, last, p.Situation, result.Applied)
+	if err != nil {
+		v.files = before
+	}
+	switch plan.(type) {
+	case *delivery.Keep, *delivery.RemoveOld, *delivery.Withhold:
+		v.keepLast(m, last, plan)
+		return v, err
+	}
+	v.description = m["description"]
+	if m["description"].IsUnknown() {
+		v.description = descriptionOf(context.Background(), result.Applied, result.Before) // it must be in the state
+	}
+	v.feedbackStatus = before
+	if p.Case != delivery.Computed {
+		v.commit = tfvalue.OrNil(result.Commit)
+		v.delivered = result.Applied.ReachedBy(result.State)
+		v.pullRequest = schemas.PullRequestValue(result.PullRequest)
+	}
+	return v, err
+}
+
+// refreshed returns what a refresh shows. files are the files on the branch after a revert; nil keeps the files of the
+// state.
+func refreshed(m schemas.Model, found *remote.Refreshed, files map[string][]byte) *view {
+	v := unchanged()
+	v.commit, v.delivered = tfvalue.OrNil(found.Commit), found.Delivered
+	if found.PullRequest != nil {
+		v.pullRequest = schemas.PullRequestValue(found.PullRequest)
+	}
+	if !found.State.Reverted() {
+		return v
+	}
+	// People reset the branch to an earlier delivery. If the fleet now renders the same tree, the next plan is empty.
+	s, now := found.State, found.State.LastRead.Record
+	v.setTree(m, s.Destination, s.OwnFolders())
+	v.commit, v.delivered = s.LastRead.Head, now.Rollout == nil || now.Rollout.Complete
+	if !m.IsNull("target_tree_hash") {
+		v.targetTreeHash = v.treeHash
+		if now.Rollout != nil {
+			v.targetTreeHash = now.Rollout.TargetTreeHash
+		}
+		v.rolloutStatus = tfvalue.OrNil(past.RolloutOf(now, s.LastRead.Time).Status())
+	}
+	if files, text := branchFiles(files, now.PromotedCommit); text {
+		v.files = files
+	}
+	return v
+}
+
+// importedView returns what an import shows of a tree on the branch.
+func importedView(m schemas.Model, s *past.State) *view {
+	v := &view{commit: tfvalue.OrNil(s.Base), delivered: s.Rollout == nil || s.Rollout.Complete}
+	v.setTree(m, s.Destination, s.Delivered)
+	if r := s.Rollout; r != nil {
+		v.targetTreeHash, v.rolloutStatus = tfvalue.OrNil(r.TargetTreeHash), tfvalue.OrNil(r.Status())
+	}
+	return v
+}
+
+// unchanged returns the attributes as they were.
+func unchanged() *view {
+	return &view{
+		assignments: before, folders: before, files: before, summary: before, assignmentCount: before,
+		unscheduled: before, treeHash: before, targetTreeHash: before, description: before, commit: before,
+		delivered: before, pullRequest: before, rolloutStatus: before, feedbackStatus: before,
+	}
+}
+
+// stopped returns what a rendering shows while a stop lets nothing go: what it showed before, or nothing.
+func stopped(m schemas.Model, plan delivery.Plan) *view {
+	p := plan.All()
+	if p.Prior != nil {
+		v := unchanged()
+		if _, drafts := plan.(*delivery.Withhold); drafts {
+			v.pullRequest = later // Terraform doesn't apply a plan without a change
+		}
+		return v
+	}
+	v := &view{unscheduled: []string{}}
+	v.setTree(m, p.Wish.Destination, nil)
+	v.treeHash = nil
+	v.files = shown(m, true, func() any { return textsOf(nil) }, previewManifests)
+	if p.Wish.Strategy != strategy.None {
+		v.delivered = false
+	}
+	return v
+}
+
+// treeOf shows the tree that an apply leaves, as far as it depends only on the configuration.
+func treeOf(m, last schemas.Model, s *delivery.Situation, t *next.Next) (v *view, err error) {
+	read := t.Known > inventory.Unread
+	known := read && t.Rendered.Tree != nil
+	folders, named := plannedFolders(t)
+	v = &view{assignmentCount: later, unscheduled: later, treeHash: later}
+	v.assignments = shown(m, known, func() any { return assignmentsOf(t.Folders) }, detailed...)
+	v.folders = shown(m, read && named, func() any { return foldersOf(t.Wish.Destination, folders) }, detailed...)
+	v.summary = shown(m, known, func() any {
+		return textsOf(s.Summary(t, last.Decoder().StringMap("summary")))
+	}, previewSummary)
+	v.files = shown(m, known && !configuration.AnyUnknown(t.Wish.Destination.Path, t.Record.PromotedCommit),
+		func() (files any) {
+			files, err = plannedFiles(t, last)
+			return files
+		}, previewManifests)
+	if known && t.Folders.Known() > inventory.Unread {
+		v.assignmentCount = t.Folders.Count()
+	}
+	if t.Rendered.Tree != nil && len(t.Rendered.Tree.Schedule.Undecided) == 0 {
+		v.unscheduled = t.Rendered.Unscheduled()
+	}
+	if t.Known == inventory.Whole {
+		v.treeHash = t.Folders.TreeHash().String()
+	}
+	if m.IsNull("rollout") {
+		return v, err
+	}
+	v.targetTreeHash, v.rolloutStatus = later, later
+	if m["rollout"].IsUnknown() {
+		return v, err
+	}
+	if hash := t.TargetTreeHash(); hash != "" {
+		v.targetTreeHash = hash
+	}
+	if t.Rendered.Tree != nil && read {
+		v.rolloutStatus = tfvalue.OrNil(t.Rollout.Status())
+	}
+	return v, err
+}
+
+// setTree shows a tree on the branch. In the summary, the line of an unchanged folder stays.
+func (v *view) setTree(m schemas.Model, at destination.Destination, on inventory.Folders) {
+	v.assignmentCount, v.treeHash = on.Count(), on.TreeHash().String()
+	v.assignments = shown(m, true, func() any { return assignmentsOf(on) }, detailed...)
+	v.folders = shown(m, true, func() any { return foldersOf(at, on) }, detailed...)
+	v.summary = shown(m, true, func() any {
+		return textsOf(on.Summary(nil, m.Decoder().StringMap("summary")))
+	}, previewSummary)
+}
+
+// expect shows what an apply writes, before it does. described says how much can be described.
+func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventory.Known) {
+	v.commit, v.delivered, v.pullRequest, v.description, v.feedbackStatus = later, later, later, later, before
+	switch p.Wish.Strategy {
+	case strategy.None:
+		v.commit, v.delivered, v.pullRequest = nil, nil, nil
+	case strategy.Push:
+		if v.pullRequest = nil; p.Next.Known > inventory.Unread {
+			v.delivered = p.Next.Complete
+		}
+	}
+	if described == inventory.Whole || p.Wish.Review.Detail == wish.NoDescription {
+		v.description = descriptionOf(ctx, p.Next, p.State)
+	}
+}
+
+// keepLast shows the results of the last apply that wrote. It keeps the description only if delivery.describe asks for
+// one.
+func (v *view) keepLast(m, last schemas.Model, plan delivery.Plan) {
+	p := plan.All()
+	v.description, v.commit, v.delivered, v.pullRequest = before, before, before, before
+	v.rolloutStatus, v.feedbackStatus = before, before
+	switch {
+	case m.IsNull("rollout"):
+		v.rolloutStatus = nil
+	case p.Wish.Delivers():
+		v.delivered = p.Next.ReachedBy(p.State)
+	}
+	if delivery.Paused(plan) { // the target of the last change stays until another change may begin
+		v.unscheduled, v.delivered = before, before
+		if v.targetTreeHash != nil && !last.IsNull("target_tree_hash") {
+			v.targetTreeHash = before
+		}
+	}
+	switch detail := p.Wish.Review.Detail; {
+	case detail == wish.NoDescription:
+		v.description = nil
+	case unknown.Is(string(detail)) && !last.IsNull("description"):
+		v.description = later
+	}
+}
+
+// descriptionOf describes a change if delivery.describe asks for that. Otherwise it returns nil.
+func descriptionOf(ctx context.Context, applied *next.Next, s *past.State) any {
+	if applied.Wish.Review.Detail == wish.NoDescription {
+		return nil
+	}
+	return describe.Rendering(ctx, applied, s)
+}
+
+// shown returns an attribute that these previews show, and that is null for any other preview.
+func shown(m schemas.Model, known bool, value func() any, previews ...string) any {
+	switch preview := previewOf(m); {
+	case !unknown.Is(preview) && !slices.Contains(previews, preview):
+		return nil
+	case unknown.Is(preview) || !known:
+		return later
+	}
+	return value()
+}
