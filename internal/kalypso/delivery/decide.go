@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -53,7 +54,7 @@ func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
 	case len(base.Why) > 0:
 		return write(base)
 	case s.dependsOnUnknown(t):
-		base.Why = []string{"it depends on values that are known after apply"}
+		base.Why = []string{"it depends on " + unknownInputs(s.Wish) + " known after apply"}
 		return undecided(base)
 	}
 	open, closing := s.oldToRemove()
@@ -67,6 +68,14 @@ func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
 	}
 	base.Why = []string{"the destination contains the tree, and old locations remain"}
 	return &RemoveOld{base, destinations(open), destinations(closing)}
+}
+
+// unknownInputs names the unknown values that decide which assignments there are. Other values decide on their files.
+func unknownInputs(a *wish.Arguments) string {
+	if inputs := schedule.UnknownInputs(a.Fleet); len(inputs) > 0 {
+		return problem.First(inputs, problem.MaxListed) + ", which will be"
+	}
+	return "values that are"
 }
 
 // Settled returns the plan after an apply if it has nothing to do and nothing to report, because the branch, or that of
@@ -83,9 +92,7 @@ func Settled(r *next.Rendered, p *past.Prior, s *past.State) *Keep {
 
 // create plans the first apply. The plan reads the branch.
 func create(base Basis) Plan {
-	s, t := base.Situation, base.Next
-	effects := Effects{ReadsBranch: s.readsBranch()}
-	return &Write{base, effects, inventory.Unread}
+	return &Write{base, Effects{ReadsBranch: base.readsBranch()}, inventory.Unread}
 }
 
 // write plans an apply that writes.

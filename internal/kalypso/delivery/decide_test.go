@@ -187,7 +187,11 @@ func (s *situation) moved() *past.OldLocation {
 
 // text returns the plan as a text. It contains the changes of folders if these are known.
 func text(plan Plan, on *situation) string {
-	parts := []string{Kind(plan)}
+	why := strings.Join(plan.All().Why, "; ")
+	if hash := plan.All().Next.Folders.ShownHash(); hash != "" {
+		why = strings.ReplaceAll(why, hash, "HASH")
+	}
+	parts := []string{Kind(plan) + " because " + why}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
@@ -269,301 +273,346 @@ func TestDecide(t *testing.T) {
 		with func(*situation)
 		want string
 	}{
-		{"nothing changes", func(*situation) {}, "keep"},
+		{"nothing changes", func(*situation) {}, "keep because the branch contains the tree HASH"},
 		{"other origins or another message for the same bytes cause no commit", func(s *situation) {
 			s.desired.Origins, s.desired.Message = []string{"repo@main:x"}, "Another"
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 
 		// A create.
 		{"a create reads the branch for errors", func(s *situation) { s.prior, s.state = nil, nil },
-			"write, reads the branch"},
+			"write because the rendering is new, reads the branch"},
 		{"a create with an unknown destination contacts no server", func(s *situation) {
 			s.prior, s.state, s.desired.Known = nil, nil, inventory.Partial
-		}, "write"},
+		}, "write because the rendering is new"},
 		{"a create with the strategy none contacts no server", func(s *situation) {
 			s.prior, s.state, s.desired.Strategy = nil, nil, strategy.None
-		}, "write"},
+		}, "write because the rendering is new"},
 
 		{"the branch decides whether a create of an empty tree is refused", func(s *situation) {
 			s.prior, s.state, s.desired.Tree = nil, nil, rendered("large small/a=-")
-		}, "write, reads the branch"},
+		}, "write because the rendering is new, reads the branch"},
 		{"a create of an empty tree is not refused with the strategy none", func(s *situation) {
 			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), strategy.None
-		}, "write"},
+		}, "write because the rendering is new"},
 
 		// Changes.
 		{"another tree is written", func(s *situation) { s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1") },
-			"write, changes map[large:+0 -0 ~1]"},
+			"write because the folder large changes, changes map[large:+0 -0 ~1]"},
 		{"another promoted commit is written", func(s *situation) { s.desired.Promotion.Commit = "v2" },
-			"write, changes map[]"},
+			"write because the promoted commit changes from none to v2, changes map[]"},
 		{"another environment removes all folders of the previous environment",
 			func(s *situation) { s.desired.Environment = "stage" },
-			"write, changes map[], replaces dev, refuses: removes [large/a large/b small/c]"},
+			"write because the environment stage replaces dev, changes map[], replaces dev, refuses: removes [large/a " +
+				"large/b small/c]"},
 		{"another destination is written, and its branch is read for errors", func(s *situation) {
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
-		}, "write, changes map[], reads the branch"},
+		},
+			"write because the destination changes to path \"clusters\" on branch \"dev\" of https://acme.io/gitops, " +
+				"changes map[], reads the branch"},
 		{"another notation of the same destination changes nothing",
-			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" }, "keep"},
+			func(s *situation) { s.desired.Destination.Repo = "https://ACME.io:443/gitops.git" },
+			"keep because the branch contains the tree HASH"},
 		{"a tree that was never delivered is written", func(s *situation) {
 			s.prior.Commit = ""
 			s.state = nil
-		}, "write, reads the branch"},
+		}, "write because the branch does not contain the tree yet, reads the branch"},
 		{"with pull requests and without a private state, the branch is read", func(s *situation) {
 			s.desired.Strategy, s.state = strategy.PullRequest, nil
-		}, "write, recovers the state, reads the branch"},
+		},
+			"write because the private state can't be read, so the apply reads the branch, recovers the state, reads " +
+				"the branch"},
 
 		// Unknown values.
-		{"with an unknown strategy, nothing is decided", func(s *situation) { s.desired.Strategy = unknown }, "undecided"},
-		{"with unknown assignments, nothing is decided", func(s *situation) { s.desired.Tree = nil }, "undecided"},
+		{"with an unknown strategy, nothing is decided", func(s *situation) { s.desired.Strategy = unknown },
+			"undecided because the strategy is known after apply"},
+		{"with unknown assignments, nothing is decided", func(s *situation) { s.desired.Tree = nil },
+			"undecided because it depends on values that are known after apply"},
 		{"another promoted commit is written even with unknown assignments", func(s *situation) {
 			s.desired.Tree, s.desired.Promotion.Commit = nil, "v2"
-		}, "write"},
+		}, "write because the promoted commit changes from none to v2"},
 		{"with an unknown file, nothing is decided", func(s *situation) {
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
-		}, "undecided"},
+		}, "undecided because it depends on values that are known after apply"},
 		{"with an unknown branch, nothing is decided", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.Known = unknown, inventory.Partial
-		}, "undecided"},
+		}, "undecided because it depends on values that are known after apply"},
 		{"with an unknown promoted commit, nothing is decided", func(s *situation) { s.desired.Promotion.Commit = unknown },
-			"undecided"},
+			"undecided because it depends on values that are known after apply"},
 		{"an unknown environment is not another environment", func(s *situation) {
 			s.desired.Environment = unknown
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 		{"guardrails count targets with unknown files", func(s *situation) {
 			s.desired.Tree = rendered("large/a=1")
 			s.desired.Tree.Unknown, s.desired.Tree.Folders[0].Unknown = true, true
-		}, "undecided, refuses: removes [large/b small/c]"},
+		}, "undecided because it depends on values that are known after apply, refuses: removes [large/b small/c]"},
 		{"unknown guardrails refuse nothing yet", func(s *situation) {
 			s.desired.Tree, s.desired.Known = rendered("large/a=1"), inventory.Partial
-		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
+		}, "write because the folders large, small change, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 
 		// Guardrails and ownership, by the last read.
 		{"guardrails refuse to remove two of three targets", func(s *situation) { s.desired.Tree = rendered("large/a=1") },
-			"write, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: removes [large/b small/c]"},
+			"write because the folders large, small change, changes map[large:+0 -1 ~0 small:+0 -1 ~0], refuses: " +
+				"removes [large/b small/c]"},
 		{"a move is refused once the new branch was read", func(s *situation) {
 			s.desired.Destination.Branch = "live"
-		}, "write, changes map[], reads the branch"},
+		},
+			"write because the tree at path \".\" on branch \"dev\" of https://acme.io/gitops is to be removed; the " +
+				"destination changes to path \".\" on branch \"live\" of https://acme.io/gitops, changes map[], reads " +
+				"the branch"},
 		{"a move within a branch is refused once the new path was read", func(s *situation) {
 			s.desired.Destination.Path = "clusters"
-		}, "write, changes map[], reads the branch"},
+		},
+			"write because the destination changes to path \"clusters\" on branch \"dev\" of https://acme.io/gitops, " +
+				"changes map[], reads the branch"},
 		{"a move that keeps the previous location removes nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
 			s.desired.Guardrails = wish.Guardrails{}
-		}, "write, changes map[], reads the branch"},
+		},
+			"write because the destination changes to path \".\" on branch \"live\" of https://acme.io/gitops, " +
+				"changes map[], reads the branch"},
 		{"a move from an empty location is allowed", func(s *situation) {
 			s.proposed("large/a=2")
 			s.state.Delivered, s.state.LastRead.Folders, s.state.LastRead.Record = inventory.Folders{}, inventory.Folders{}, nil
 			s.desired.Destination.Branch = "live"
-		}, "write, changes map[large:+1 -0 ~0], reads the branch"},
+		},
+			"write because the destination changes to path \".\" on branch \"live\" of https://acme.io/gitops, " +
+				"changes map[large:+1 -0 ~0], reads the branch"},
 		{"a foreign folder is not overwritten", func(s *situation) {
 			s.desired.Tree = rendered(delivered + " team/d=1")
 			s.state.LastRead.Folders = existing(delivered + " team/x=1")
-		}, "write, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
+		}, "write because the folder team changes, changes map[team:+1 -0 ~0], refuses: not ours [team]"},
 		{"a foreign folder is adopted", func(s *situation) {
 			s.desired.Tree, s.desired.Adopt = rendered(delivered+" team/d=1"), true
 			s.state.LastRead.Folders = existing(delivered + " team")
-		}, "write, changes map[team:+1 -0 ~0], adopts [team]"},
+		}, "write because the folder team changes, changes map[team:+1 -0 ~0], adopts [team]"},
 		{"a foreign file at the path of one of our folders is not overwritten", func(s *situation) {
 			s.desired.Tree, s.state.LastRead.Files = rendered(delivered+" team/d=1"), []string{"team"}
-		}, "write, changes map[team:+1 -0 ~0], refuses: not directories"},
+		}, "write because the folder team changes, changes map[team:+1 -0 ~0], refuses: not directories"},
 		{"a foreign folder that the tree does not need is no error", func(s *situation) {
 			s.state.LastRead.Folders, s.state.LastRead.Files = existing(delivered+" team/x=1"), []string{"README.md"}
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 
 		// Drift.
 		{"foreign changes are overwritten", func(s *situation) { edit(s.state, "large/a=9 large/b=1 small/c=1") },
-			"write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+			"write because people changed the branch, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
 		{"foreign changes that the fleet renders too are not overwritten", func(s *situation) {
 			edit(s.state, "large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
-		}, "write, changes map[]"},
+		}, "write because people changed the branch; the folder large changes, changes map[]"},
 		{"a foreign change of the record is overwritten", func(s *situation) {
 			s.state.LastRead.RecordHash, s.state.Drift = "theirs", []drift.Commit{{}}
-		}, "write, changes map[], overwrites foreign changes on dev"},
+		}, "write because people changed the branch, changes map[], overwrites foreign changes on dev"},
 		{"an apply that was killed after its push overwrites nothing", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 new/d=1")
 			s.state.LastRead, s.state.Drift = *containing("large/a=2 new/d=1"), []drift.Commit{{}}
-		}, "write, changes map[]"},
+		}, "write because people changed the branch; the folders large, new, small change, changes map[]"},
 		{"a move overwrites foreign changes at the previous location", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.Guardrails = "clusters", free
-		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev, reads the branch"},
+		},
+			"write because people changed the branch; the destination changes to path \"clusters\" on branch \"dev\" " +
+				"of https://acme.io/gitops, changes map[large:+0 -0 ~1], overwrites foreign changes on dev, reads the " +
+				"branch"},
 		{"a move that keeps the previous location overwrites nothing there", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Destination.Path, s.desired.KeepOld = "clusters", true
-		}, "write, changes map[large:+0 -0 ~1], reads the branch"},
+		},
+			"write because people changed the branch; the destination changes to path \"clusters\" on branch \"dev\" " +
+				"of https://acme.io/gitops, changes map[large:+0 -0 ~1], reads the branch"},
 		{"a revert by people is kept if the fleet renders the previous tree again", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 		{"a revert by people is kept if they rejected the commit", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 			s.state.PromotedCommit, s.desired.Rejected = "bad", []string{"bad"}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1]"},
+		}, "write because the folder large changes, changes map[large:+0 -0 ~1]"},
 		{"a revert by people is overwritten if the fleet still renders the reverted tree", func(s *situation) {
 			s.reverted("large/a=2 large/b=1 small/c=1")
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+		},
+			"write because people changed the branch; the tree changes, changes map[large:+0 -0 ~1], overwrites " +
+				"foreign changes on dev"},
 		{"drift is overwritten even if the tree is unknown", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil
-		}, "write, overwrites foreign changes on dev"},
+		}, "write because people changed the branch, overwrites foreign changes on dev"},
 
 		{"a folder in place of the record is not overwritten", func(s *situation) {
 			s.state.LastRead.RecordObstacle, s.state.LastRead.RecordHash = `".kalypso" exists but is not a directory`, ""
 			s.state.LastRead.Record, s.state.Drift = nil, []drift.Commit{{}}
-		}, "write, changes map[], overwrites foreign changes on dev, refuses: not a directory"},
+		},
+			"write because people changed the branch, changes map[], overwrites foreign changes on dev, refuses: not " +
+				"a directory"},
 		{"the record of another environment is not overwritten", func(s *situation) {
 			written := record.New("stage", []string{"large", "small"}, "", nil, nil)
 			s.state.LastRead.Record, s.state.LastRead.RecordHash, s.state.Drift = &written, written.Hash(), []drift.Commit{{}}
-		}, "write, changes map[], overwrites foreign changes on dev, refuses: of environment"},
+		},
+			"write because people changed the branch, changes map[], overwrites foreign changes on dev, refuses: of " +
+				"environment"},
 
 		// Previous locations on other branches.
-		{"a push removes a remaining previous location", func(s *situation) { s.moved() }, "write, changes map[]"},
+		{"a push removes a remaining previous location", func(s *situation) { s.moved() },
+			"write because the tree at path \".\" on branch \"old\" of https://acme.io/gitops is to be removed, " +
+				"changes map[]"},
 		{"a previous location is kept with on_move = keep", func(s *situation) { s.moved(); s.desired.KeepOld = true },
-			"keep"},
+			"keep because the branch contains the tree HASH"},
 		{"a previous location is removed by pull request once the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy = strategy.PullRequest
-		}, "remove old, removes old"},
+		}, "remove old because the destination contains the tree, and old locations remain, removes old"},
 		{"a previous location is kept until the destination contains the tree", func(s *situation) {
 			s.moved()
 			s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered("large/a=2 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], keeps old for now"},
+		}, "write because the folder large changes, changes map[large:+0 -0 ~1], keeps old for now"},
 		{"the pull request of a removal waits for people", func(s *situation) {
 			s.moved().Number = 3
 			s.desired.Strategy = strategy.PullRequest
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 		{"a removal's pull request that people closed is not opened again", func(s *situation) {
 			old := s.moved()
 			old.Number, old.Closed, s.desired.Strategy = 3, true, strategy.PullRequest
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 		{"with reopen, a removal's pull request that people closed is opened again", func(s *situation) {
 			old := s.moved()
 			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, strategy.PullRequest, true
 			s.prior.PullRequest.Reopen = true
-		}, "remove old, removes old"},
+		}, "remove old because the destination contains the tree, and old locations remain, removes old"},
 		{"on_move = keep closes the removal's pull request", func(s *situation) {
 			s.moved().Number = 3
 			s.desired.Strategy, s.desired.KeepOld = strategy.PullRequest, true
-		}, "remove old, closes the removal of old"},
+		}, "remove old because the destination contains the tree, and old locations remain, closes the removal of old"},
 		{"with an unknown on_move, nothing is decided about a previous location", func(s *situation) {
 			s.moved()
 			s.desired.Strategy, s.desired.Known = strategy.PullRequest, inventory.Partial
-		}, "undecided, keeps old for now"},
+		},
+			"undecided because it depends on arguments that are known after apply whether old locations are removed, " +
+				"keeps old for now"},
 
 		{"a target that leaves a cluster type and joins another moves", func(s *situation) {
 			s.desired.Tree = rendered("large/b=1 small/a=1 small/c=1")
 			s.prior.Placed = map[string][]string{"a": {"large"}, "b": {"large"}, "c": {"small"}}
-		}, "write, changes map[large:+0 -1 ~0 small:+1 -0 ~0], moves a"},
+		}, "write because the folders large, small change, changes map[large:+0 -1 ~0 small:+1 -0 ~0], moves a"},
 
 		// Decisions of placement.
 		{"dropped placement decisions are written", func(s *situation) {
 			s.state.Decisions = placement.Decisions{"p": {Targets: map[string][]string{"a": {"large"}}}}
-		}, "write, changes map[]"},
+		}, "write because the placement decisions change, changes map[]"},
 
 		// Contents of a description.
 		{"a change is described once the commits of its sources are known", func(s *situation) {
 			s.desired.Tree = rendered("large/a=2 large/b=1 small/c=1")
 			s.desired.Sources = map[string]string{"https://acme.io/app@main:.": unknown}
-		}, "write, changes map[large:+0 -0 ~1], not describable yet"},
+		}, "write because the folder large changes, changes map[large:+0 -0 ~1], not describable yet"},
 
 		// A private state of another version.
 		{"an unreadable state is recovered from the branch", func(s *situation) { s.state = nil },
-			"write, recovers the state, reads the branch"},
+			"write because the private state can't be read, so the apply reads the branch, recovers the state, reads " +
+				"the branch"},
 		{"a state of another engine version is recovered from the branch", func(s *situation) { s.state.Engine++ },
-			"write, recovers the state, reads the branch"},
+			"write because the private state can't be read, so the apply reads the branch, recovers the state, reads " +
+				"the branch"},
 		{"with the strategy none, no state is recovered", func(s *situation) {
 			s.state, s.desired.Strategy = nil, strategy.None
-		}, "write"},
+		}, "write because the rendering is only computed from now on"},
 
 		// Only computed.
 		{"with the strategy none, nothing is written", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
-		}, "keep"},
+		}, "keep because the state contains the tree HASH"},
 		{"with the strategy none, another tree changes the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
-		}, "write, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
+		}, "write because the folders large, small change, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 		{"with the strategy none, another environment with the same tree changes nothing in the state", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
 			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
-		}, "keep"},
+		}, "keep because the state contains the tree HASH"},
 		{"with the strategy none, a delivered tree is left on the branch",
 			func(s *situation) { s.desired.Strategy = strategy.None },
-			"write, changes map[], leaves the tree"},
+			"write because the rendering is only computed from now on, changes map[], leaves the tree"},
 		{"with the strategy none, an open pull request is left open", func(s *situation) {
 			s.proposed("large/a=2")
 			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-		}, "write, changes map[large:+0 -1 ~1 small:+0 -1 ~0], leaves pull request 7"},
+		},
+			"write because the rendering is only computed from now on, changes map[large:+0 -1 ~1 small:+0 -1 ~0], " +
+				"leaves pull request 7"},
 
 		// Pull requests: the rows of the guide, "What a plan finds".
 		{"open pull request, our branch contains the tree",
-			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") }, "keep"},
+			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1") },
+			"keep because pull request 7 proposes the tree HASH"},
 		{"open pull request, people changed the tree on our branch", func(s *situation) {
 			edit(s.proposed("large/a=2 large/b=1 small/c=1").Head, "large/a=9 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on deployment/dev"},
+		},
+			"write because people changed the branch of pull request 7, changes map[large:+0 -0 ~1], overwrites " +
+				"foreign changes on deployment/dev"},
 		{"open pull request, people changed our folders on the target branch", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+		}, "write because people changed the branch, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
 		{"open pull request, our branch was deleted",
 			func(s *situation) { s.proposed("large/a=2 large/b=1 small/c=1").Lost = true },
-			"write, changes map[large:+0 -0 ~1]"},
+			"write because the branch of pull request 7 no longer exists, changes map[large:+0 -0 ~1]"},
 		{"open pull request, another rendering delivered its promoted commit first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
-		}, "write, changes map[large:+0 -0 ~1]"},
-		{"merged pull request", func(s *situation) { s.desired.Strategy = strategy.PullRequest }, "keep"},
+		}, "write because pull request 7 can't be merged any more, changes map[large:+0 -0 ~1]"},
+		{"merged pull request", func(s *situation) { s.desired.Strategy = strategy.PullRequest },
+			"keep because the branch contains the tree HASH"},
 		{"merged pull request, people changed our folders later", func(s *situation) {
 			s.desired.Strategy = strategy.PullRequest
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
+		}, "write because people changed the branch, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
 		{"closed pull request, same tree", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
-		}, "keep, pull request 7 was abandoned"},
+		}, "keep because pull request 7 with the tree HASH was closed, pull request 7 was abandoned"},
 		{"closed pull request, another tree", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
+		}, "write because the folder large changes, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
 		{"closed pull request, same tree, reopen", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").State = githost.Closed
 			s.desired.PullRequest.Reopen = true
-		}, "write, changes map[large:+0 -0 ~1], pull request 7 was abandoned"},
+		},
+			"write because a new pull request replaces the closed one, changes map[large:+0 -0 ~1], pull request 7 " +
+				"was abandoned"},
 
 		// More rows about pull requests.
 		{"a tree that is not delivered is proposed", func(s *situation) {
 			s.desired.Strategy, s.prior.Commit = strategy.PullRequest, ""
-		}, "write, changes map[]"},
+		}, "write because the branch does not contain the tree yet, changes map[]"},
 		{"open pull request, other settings", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.PullRequest.Labels = []string{"platform"}
-		}, "write, changes map[large:+0 -0 ~1]"},
+		}, "write because the settings of pull request 7 change, changes map[large:+0 -0 ~1]"},
 		{"merged pull request, other settings", func(s *situation) {
 			s.desired.Strategy, s.desired.PullRequest.Draft = strategy.PullRequest, true
-		}, "keep"},
+		}, "keep because the branch contains the tree HASH"},
 		{"open pull request, another tree, people pushed files beside our folders", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
 			s.desired.Tree = rendered("large/a=3 large/b=1 small/c=1")
-		}, "write, changes map[large:+0 -0 ~1], overwrites foreign changes on deployment/dev"},
+		},
+			"write because the folder large changes, changes map[large:+0 -0 ~1], overwrites foreign changes on " +
+				"deployment/dev"},
 		{"open pull request, same tree, people pushed files beside our folders", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
-		}, "keep"},
+		}, "keep because pull request 7 proposes the tree HASH"},
 		{"open pull request, strategy push", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.Strategy, s.prior.Commit = strategy.Push, ""
-		}, "write, changes map[large:+0 -0 ~1]"},
+		}, "write because the branch does not contain the tree yet, changes map[large:+0 -0 ~1]"},
 		{"an environment that is already proposed is not another environment", func(s *situation) {
 			s.proposed(delivered).Head.Environment = "stage"
 			s.desired.Environment = "stage"
-		}, "keep"},
+		}, "keep because pull request 7 proposes the tree HASH"},
 		{"the folders that a proposal adopts are part of the description", func(s *situation) {
 			s.proposed(delivered + " team/d=2").Adopted = existing("team/d=1")
 			s.desired.Tree = rendered(delivered + " team/d=3")
 			s.desired.Adopt, s.state.LastRead.Folders = true, existing(delivered+" team/d=1")
-		}, "write, changes map[team:+0 -0 ~1], adopts [team]"},
+		}, "write because the folder team changes, changes map[team:+0 -0 ~1], adopts [team]"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()

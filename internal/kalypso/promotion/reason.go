@@ -100,3 +100,17 @@ func (r Reason) Frozen() string {
 	why, _, _ := strings.Cut(strings.TrimSpace(r.Summary), "\n")
 	return cmp.Or(problem.EndSentence(why), "The promotion is frozen.")
 }
+
+// Waits says in one line that a newer commit waits, and for which gate; "": none waits.
+func (r Reason) Waits() string {
+	if r.Decision != Hold {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(r.Summary), "\n")
+	for i, line := range lines[:len(lines)-1] {
+		if gate, ok := strings.CutPrefix(lines[i+1], "- "); ok && strings.HasSuffix(line, ":") {
+			return printable.Line(fmt.Sprintf("%s %s %s", lines[0], line, problem.EndSentence(gate)))
+		}
+	}
+	return printable.Line(lines[0])
+}

@@ -41,3 +41,28 @@ func TestReasonOfFrozenPromotion(t *testing.T) {
 		}
 	}
 }
+
+// TestWaits: one line says that a newer commit waits, with the gate that is closed.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	const stays = `Environment "prod" stays at 1111111: no newer commit may be promoted yet.`
+	for name, tt := range map[string]struct {
+		reason promotion.Reason
+		want   string
+	}{
+		"a gate is closed": {
+			promotion.Reason{Decision: promotion.Hold, Summary: stays + "\n2 newer commits wait:\n- 2222222, stage: no status\n" +
+				"- 3333333, dev: no status"},
+			stays + " 2 newer commits wait: 2222222, stage: no status.",
+		},
+		"a rollout":         {promotion.Reason{Decision: promotion.Hold, Summary: "It stays.\nNote: x"}, "It stays."},
+		"nothing waits":     {promotion.Reason{Decision: promotion.UpToDate, Summary: stays}, ""},
+		"a promotion":       {promotion.Reason{Decision: promotion.Promote, Summary: "Promote 2\n- gate"}, ""},
+		"no summary":        {promotion.Reason{Decision: promotion.Hold}, ""},
+		"text of strangers": {promotion.Reason{Decision: promotion.Hold, Summary: "a\x1b[2J\nb:\n- c"}, `a\x1b[2J b: c.`},
+	} {
+		if got := tt.reason.Waits(); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

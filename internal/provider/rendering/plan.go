@@ -31,6 +31,7 @@ import (
 // plan plans every computed attribute. It reads the branch only for errors and warnings.
 func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 	if planNothing(ctx, c) {
+		tflog.Info(ctx, "nothing to do: all inputs are those of the last apply")
 		return nil
 	}
 	var before *past.State
@@ -52,6 +53,7 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
 		return nil
 	}
+	tflog.Info(ctx, delivery.Reason(p), map[string]any{"environment": p.All().Wish.Environment})
 	before, step = p.All().State, stepOf(p)
 	feedback, tells := planFeedback(ctx, c, p)
 	show(ctx, c.Plan, p, c.State, tells, c.Diags)

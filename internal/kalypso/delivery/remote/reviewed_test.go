@@ -155,7 +155,7 @@ func (r *reviewed) plan() string {
 			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)
 		}
 	}
-	if p.Wish.Strategy == strategy.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+	if p.Stop == nil && p.Wish.Strategy == strategy.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
 		text += fmt.Sprintf(", %d was closed", p.State.Proposal.Closed())
 	}
 	for _, err := range p.Errors {

@@ -60,6 +60,9 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 			ps = append(ps, tooManyReviewers(t, before)...)
 		}
 	case *delivery.Keep:
+		if why := t.Wish.Promotion.Waits(); why != "" {
+			ps = append(ps, problem.WarningAt("Nothing is promoted now", why, "promotion"))
+		}
 		if t.Wish.Strategy == strategy.PullRequest && before != nil && before.Proposal.Closed() != 0 {
 			ps = append(ps, closed(before))
 		}
@@ -112,13 +115,13 @@ func stopProblems(plan delivery.Plan) (ps problem.Problems) {
 		}
 		return ps
 	}
-	switch p.Stop.Cause {
-	case delivery.NothingPromoted:
+	switch {
+	case p.Wish.NoCommit:
 		text := strings.TrimSpace("The promotion has no commit, so nothing is written, and nothing of the rendering is " +
 			"planned. What was delivered or proposed stays. " + at)
 		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
 			text+"\n\n"+strings.TrimSpace(printable.Text(p.Wish.Promotion.Summary)), "promotion")}
-	case delivery.RolloutPaused:
+	case p.Stop.Cause == delivery.RolloutPaused:
 		why, until := Pause(p.Wish.Rollout)
 		return problem.Problems{problem.WarningAt("The rollout is paused",
 			fmt.Sprintf("%s\nNothing was delivered yet, so nothing is written until %s.", why, until), "rollout")}
