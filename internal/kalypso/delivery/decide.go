@@ -42,31 +42,31 @@ func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
 	if s.Wish.Strategy == strategy.PullRequest && s.last() != nil && s.State.Proposal.Open() {
 		base.Withheld = t.Withheld
 	}
-	base.Why = s.reasonsToWrite(t)
+	base.Reasons = s.reasonsToWrite(t)
 	switch {
 	case p == nil:
 		return create(base)
 	case unknown.Is(string(s.Wish.Strategy)):
-		base.Why = []string{"the strategy is known after apply"}
+		base.Reasons = []string{"the strategy is known after apply"}
 		return undecided(base)
-	case s.withholds(t):
+	case withholds(s, t):
 		return keepProposal(base)
-	case len(base.Why) > 0:
+	case len(base.Reasons) > 0:
 		return write(base)
-	case s.dependsOnUnknown(t):
-		base.Why = []string{"it depends on " + unknownInputs(s.Wish) + " known after apply"}
+	case dependsOnUnknown(s, t):
+		base.Reasons = []string{"it depends on " + unknownInputs(s.Wish) + " known after apply"}
 		return undecided(base)
 	}
 	open, closing := s.oldToRemove()
 	switch {
 	case len(open)+len(closing) == 0:
-		base.Why = []string{s.contains(t)}
+		base.Reasons = []string{treeIsAt(s, t)}
 		return &Keep{base}
 	case s.Wish.Known < inventory.Whole:
-		base.Why = []string{"it depends on arguments that are known after apply whether old locations are removed"}
+		base.Reasons = []string{"it depends on arguments that are known after apply whether old locations are removed"}
 		return undecided(base)
 	}
-	base.Why = []string{"the destination contains the tree, and old locations remain"}
+	base.Reasons = []string{"the destination contains the tree, and old locations remain"}
 	return &RemoveOld{base, destinations(open), destinations(closing)}
 }
 
@@ -151,7 +151,7 @@ func effectsOf(base *Basis) Effects {
 // rest plans an apply that a [Stop] keeps from writing. If a pull request is open, it must not be merged meanwhile.
 func rest(base Basis) Plan {
 	s, t := base.Situation, base.Next
-	base.Why = []string{strings.TrimSuffix(s.Stop.Text, ".")}
+	base.Reasons = []string{strings.TrimSuffix(s.Stop.Text, ".")}
 	if s.last() == nil {
 		return &Rest{Basis: base}
 	}
@@ -187,7 +187,7 @@ func rest(base Basis) Plan {
 // now. A closed one is not opened again.
 func keepProposal(base Basis) Plan {
 	proposal := base.State.Proposal
-	base.Why = []string{fmt.Sprintf("pull request %d must not be merged now: %s", proposal.Number,
+	base.Reasons = []string{fmt.Sprintf("pull request %d must not be merged now: %s", proposal.Number,
 		strings.TrimSuffix(base.Next.Withheld, "."))}
 	if proposal.Open() && proposal.Withheld != base.Next.Withheld {
 		return &Withhold{Basis: base}

@@ -187,7 +187,7 @@ func (s *situation) moved() *past.OldLocation {
 
 // text returns the plan as a text. It contains the changes of folders if these are known.
 func text(plan Plan, on *situation) string {
-	why := strings.Join(plan.All().Why, "; ")
+	why := strings.Join(plan.All().Reasons, "; ")
 	if hash := plan.All().Next.Folders.ShownHash(); hash != "" {
 		why = strings.ReplaceAll(why, hash, "HASH")
 	}

@@ -18,23 +18,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Plan is what the apply of a rendering does, with the reason. It is one of [*Rest], [*Withhold], [*Keep],
+// Plan says what the apply of a rendering does, and why. It is one of [*Rest], [*Withhold], [*Keep],
 // [*Undecided], [*RemoveOld] and [*Write].
 //
 // A plan depends on the rendered fleet, the state, and the branch as the last run read it. [remote.Check] and the
 // deliveries apply the same rules to the branch that they read: see [check.Comparison]. No later step changes a plan.
 type Plan interface {
-	// All returns what all plans have.
+	// All returns the common part of all plans.
 	All() *Basis
 }
 
-// Basis is what all plans have.
+// Basis is the common part of all plans.
 type Basis struct {
 	*Situation
 	// Next is the tree that the apply leaves at the destination.
 	Next *next.Next
-	// Why contains the reasons for the plan, without a full stop, such as "the folder large changes".
-	Why []string
+	// Reasons say why, without a full stop, such as "the folder large changes".
+	Reasons []string
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
 	// Drift lists the branches with foreign changes: the destination, and the branch of the pull request. A Write
@@ -106,11 +106,11 @@ type Effects struct {
 	Warnings []*check.Refusal
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
-	// Left is what stays at locations that the rendering leaves.
+	// Left lists the trees and pull requests that stay at locations that the rendering leaves.
 	Left Left
 }
 
-// Left is what an apply leaves behind.
+// Left lists the trees and pull requests that an apply leaves behind.
 type Left struct {
 	// Trees are the destinations that keep a delivered tree once the rendering is only computed, and PullRequest is the
 	// pull request that stays open, or 0.
@@ -271,5 +271,5 @@ func Reason(p Plan) string {
 	case *RemoveOld:
 		does = "removes old locations"
 	}
-	return does + ": " + strings.Join(p.All().Why, "; ")
+	return does + ": " + strings.Join(p.All().Reasons, "; ")
 }

@@ -174,12 +174,12 @@ func shortCommit(commit string) string {
 }
 
 // withholds reports whether the open or closed pull request must stay as it is, because it must not be merged now.
-func (s *Situation) withholds(t *next.Next) bool {
+func withholds(s *Situation, t *next.Next) bool {
 	return s.Wish.Strategy == strategy.PullRequest && s.last() != nil && s.State.Proposal != nil && t.Withheld != ""
 }
 
 // dependsOnUnknown reports whether unknown values decide whether the apply writes.
-func (s *Situation) dependsOnUnknown(t *next.Next) bool {
+func dependsOnUnknown(s *Situation, t *next.Next) bool {
 	return t.Known < inventory.Whole || t.Rendered.Folders.Known() == inventory.Whole && !t.Rendered.DecisionsKnown() ||
 		!s.Wish.Located() || unknown.Is(t.Record.PromotedCommit)
 }
@@ -193,8 +193,8 @@ func (s *Situation) oldToRemove() (open, closing []*past.OldLocation) {
 	return Removals(s.Wish, s.State, s.Prior.Commit != "" && s.State.Proposal == nil)
 }
 
-// contains says where the desired tree is already.
-func (s *Situation) contains(t *next.Next) string {
+// treeIsAt says where the desired tree is already.
+func treeIsAt(s *Situation, t *next.Next) string {
 	hash := t.Folders.ShownHash()
 	switch {
 	case s.Case == Computed:

@@ -9,17 +9,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
-// Situation is a rendering before an apply: what is configured, and what the last run left. It is computed once, by
+// Situation is a rendering before an apply: its arguments, and the result of the last run. It is computed once, by
 // [situate].
 type Situation struct {
 	Wish *wish.Arguments
 	// Prior contains the attributes after the last apply; nil for a create.
 	Prior *past.Prior
-	// State is what the last run left on the branch; nil if no private state can be read. If the fleet now renders the
+	// State is the delivery of the last run; nil if no private state can be read. If the fleet now renders the
 	// tree to which people reverted the branch, State treats that tree as delivered, and Found does not.
 	State, Found *past.State
 	Case         Case
-	// Stop is what lets nothing go; nil: nothing stops the apply.
+	// Stop lets nothing go; nil: nothing stops the apply.
 	Stop *Stop
 }
 
@@ -37,7 +37,7 @@ const (
 	Move       Case = "move"        // another branch
 )
 
-// Stop is what lets nothing go: neither a promotion nor a change of the environment's own.
+// Stop lets nothing go: neither a promotion nor a change of the environment's own.
 type Stop struct {
 	Cause Cause
 	// Text is a sentence.

@@ -94,11 +94,13 @@ var additions = []*regexp.Regexp{
 	// Each refusal that can be lifted ends with its ID, which is a hash.
 	regexp.MustCompile(
 		`()\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
-	// The head of a plan's diagnostics, if these are only the two warnings below.
-	regexp.MustCompile(`plan:\n(?:WARNING: (?:Guardrails of the new rendering|delivery sets nothing) ` +
-		`\[[^\n]*\n[^\n]*\n)+(planned:|# step|the plan )`),
+	// The head of a plan's diagnostics, if these are only the three warnings below.
+	regexp.MustCompile(`plan:\n(?:WARNING: ` +
+		`(?:Guardrails of the new rendering|delivery sets nothing|Nothing is promoted now) \[[^\n]*\n[^\n]*\n)+(planned:|# step|the plan )`),
 	// The guardrails of a new rendering.
 	regexp.MustCompile(`WARNING: Guardrails of the new rendering \[AttributeName\("guardrails"\)\]\n[^\n]*\n()`),
+	// A newer commit waits for a gate.
+	regexp.MustCompile(`WARNING: Nothing is promoted now \[AttributeName\("promotion"\)\]\n[^\n]*\n()`),
 	// An object without any attribute.
 	regexp.MustCompile(`WARNING: delivery sets nothing \[AttributeName\("delivery"\)\]\n[^\n]*\n()`),
 	// The location of a protected rendering, and how to rename its resource.
