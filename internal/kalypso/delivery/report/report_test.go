@@ -167,9 +167,9 @@ func TestDriftByApplies(t *testing.T) {
 				Wish:     &wish.Arguments{Destination: gitops, OnDrift: reaction},
 				Rendered: next.NewRendered(&wish.Arguments{}, &tree.Tree{}),
 			}
-			ps := report.Decision(&delivery.Decision{
-				Applied: n, Before: &s, Drift: []*past.State{&s}, Action: delivery.Undecided,
-			})
+			ps := report.Plan(&delivery.Undecided{Basis: delivery.Basis{
+				Situation: &delivery.Situation{Wish: n.Wish, State: &s}, Next: n, Drift: []*past.State{&s},
+			}})
 			if len(ps) != 1 || ps.HasErrors() != fails || fails != strings.Contains(ps[0].Detail, "accepted_changes = [") {
 				t.Fatalf("%s, %s: %v", tt.name, reaction, ps)
 			}
