@@ -108,6 +108,39 @@ func expectIssues(t *testing.T, repo *githubfake.Repo, want ...string) {
 	}
 }
 
+// TestAccFeedbackInGuide: the guide For application teams shows the status and the issue that a team gets if it needs a
+// value that the platform does not set. The line of the reason contains the URL of the host, and is not compared.
+func TestAccFeedbackInGuide(t *testing.T) {
+	t.Parallel()
+	fake := githubfake.New(t)
+	dev := newFeedbackRoot(t, fake, fake.AddRepo(t, "acme/shop"), "dev")
+	plain := func(text string) string { return acc.TimeInPlan.ReplaceAllString(text, "<time>") }
+	guide := plain(acc.ReadFile(t, "../../../templates/guides/application-teams.md.tmpl"))
+	for _, schema := range []string{"", `'{"required": ["DATABASE_URL"]}'`} {
+		document := acc.KalypsoYAML("Workload", "shop", "{deploymentTargets: [{name: web, labels: {type: large}, "+
+			"environment: dev, configSchemas: ["+schema+"]}]}")
+		dev.commit = gitserver.Seed(t, dev.team.Path, "main", map[string]string{"workload/workload.yaml": document})
+		dev.keep("guardrails", map[string]any{"max_kept": "100%"},
+			"manifests", map[string]string{dev.team.URL + "@main:workload/workload.yaml": document},
+			"sources", map[string]string{dev.team.URL + "@main:workload": dev.commit})
+		dev.Apply()
+	}
+	s, _ := dev.team.Status(dev.commit, "kalypso/dev")
+	if s.State != "failure" || !strings.Contains(guide, s.Description) {
+		t.Errorf("the guide does not show the status %s %s", s.State, s.Description)
+	}
+	issues := dev.team.Issues.All()
+	if len(issues) != 1 {
+		t.Fatalf("the issues are %q", issuesOf(dev.team))
+	}
+	for text := range strings.SplitSeq("# "+issues[0].Title+"\n\n"+plain(issues[0].Body), "\n\n") {
+		ours := strings.HasPrefix(text, "Reason: ") || strings.HasPrefix(text, "<!-- ")
+		if text = strings.TrimSpace(text); !ours && !strings.Contains(guide, text) {
+			t.Errorf("the guide does not show\n%s", text)
+		}
+	}
+}
+
 // TestAccFeedback: a team breaks its target in two environments. It gets statuses on its commits, and an issue for each
 // environment. It closes one of the issues, and later fixes the target.
 func TestAccFeedback(t *testing.T) {
