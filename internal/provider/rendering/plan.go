@@ -34,16 +34,24 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 		tflog.Info(ctx, "nothing to do: all inputs are those of the last apply")
 		return nil
 	}
-	var before *past.State
-	var step *rollout.Step
 	configured := maps.Clone(c.Plan)
-	defer func() { explainErrors(configured, c.Diags, wouldDo, before, step) }()
+	p, before := planChange(ctx, c)
+	if c.Diags.HasError() {
+		explainErrors(configured, c.Diags, wouldDo, before, stepOf(p))
+		return nil
+	}
+	return c.Plan
+}
+
+// planChange renders the fleet, decides on the apply, and shows that in the plan of the call. It returns the decision,
+// or nil, and the last delivery, or nil.
+func planChange(ctx context.Context, c *schemas.Call) (p delivery.Plan, before *past.State) {
 	prior, limit := priorOf(c.State), timeouts.Value.Create
 	if c.State != nil { // after a refresh that found nothing, Terraform still passes the private state
 		before, limit = readDelivery(ctx, prior, c.Diags), timeouts.Value.Update
 	}
 	if c.Diags.HasError() {
-		return nil
+		return nil, before
 	}
 	// A plan takes no longer than its apply may take.
 	ctx, cancel := c.Within(ctx, limit, schemas.WriteTimeout)
@@ -51,24 +59,23 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
 	p, ps := decide(rendered, found, prior, before)
 	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
-		return nil
+		return nil, before
 	}
 	tflog.Info(ctx, delivery.Reason(p), map[string]any{"environment": p.All().Wish.Environment})
-	before, step = p.All().State, stepOf(p)
 	feedback, tells := planFeedback(ctx, c, p)
 	show(ctx, c.Plan, p, c.State, tells, c.Diags)
 	setFeedback(c, feedback)
-	if checkBranch(ctx, c, p); c.Diags.HasError() {
-		return nil
-	}
-	if c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]) {
+	checkBranch(ctx, c, p)
+	switch {
+	case c.Diags.HasError():
+	case c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]):
 		tfvalue.AppendProblems(c.Diags, listGuardrails(p.All().Wish.Guardrails))
 	}
-	if c.Data != nil {
+	if c.Data != nil && !c.Diags.HasError() {
 		a := decodeArguments(c.Plan.Decoder())
 		c.Data.LastPlans.Keep(a.Environment, a.Destination, c.Plan, p, found)
 	}
-	return c.Plan
+	return p, p.All().State
 }
 
 // guardrailValues returns the guardrails with their defaults, by the names of the arguments.
@@ -217,8 +224,11 @@ func writesNothing(p delivery.Plan) bool {
 	return false
 }
 
-// stepOf returns the step of the rollout that the apply takes, or nil.
+// stepOf returns the step of the rollout that the apply of a plan takes, or nil. The plan may be nil.
 func stepOf(plan delivery.Plan) *rollout.Step {
+	if plan == nil {
+		return nil
+	}
 	p := plan.All()
 	switch {
 	case p.Stop == nil:
