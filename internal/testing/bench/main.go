@@ -21,7 +21,7 @@ func main() {
 	b := bench{samples: map[string][]sample{}}
 	flag.StringVar(&b.provider, "provider", "", "path of the built provider")
 	flag.IntVar(&b.runs, "runs", 3, "number of measurements; the table shows the median")
-	only := flag.String("only", "", "measure only pushing, planning, waves or describing")
+	only := flag.String("only", "", "measure only pushing, planning, models, waves or describing")
 	benchmarks := flag.Bool("benchmarks", false,
 		"print results in the format of Go benchmarks, for benchstat, instead of the table")
 	flag.Parse()
@@ -60,7 +60,8 @@ func (b *bench) run(only string) {
 		name    string
 		measure func()
 	}{
-		{"pushing", b.pushing}, {"planning", b.planning}, {"waves", b.waves}, {"describing", b.describing},
+		{"pushing", b.pushing}, {"planning", b.planning}, {"models", b.models}, {"waves", b.waves},
+		{"describing", b.describing},
 	} {
 		if only == "" || only == part.name {
 			part.measure()

@@ -51,9 +51,10 @@ func (r *root) terraform(args ...string) (s sample) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	start := time.Now()
 	check(cmd.Start())
-	peak := watchPeak(cmd.Process.Pid)
+	watched := watchProvider(cmd.Process.Pid)
 	err := cmd.Wait()
-	s.time, s.peak = time.Since(start), peak()
+	s.time = time.Since(start)
+	s.peak, s.provider = watched()
 	s.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil {
 		log.Panicf("bench: terraform %s: %v\n%s", strings.Join(args, " "), err, out.Bytes())
@@ -61,12 +62,14 @@ func (r *root) terraform(args ...string) (s sample) {
 	return s
 }
 
-// watchPeak polls the children of Terraform's process, which are the providers. The returned function stops the
-// polling, and returns the largest peak of their resident memory in bytes.
-func watchPeak(parent int) func() int64 {
+// watchProvider polls the children of Terraform's process, which are the providers. The returned function stops the
+// polling, and returns the largest peak of their resident memory in bytes, and their processor time. It does not see
+// what a provider does in its last milliseconds.
+func watchProvider(parent int) func() (peak int64, cpu time.Duration) {
 	var watching sync.WaitGroup
 	quit := make(chan struct{})
 	var peak int64
+	spent := map[string]time.Duration{} // by process
 	watching.Go(func() {
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
@@ -75,32 +78,59 @@ func watchPeak(parent int) func() int64 {
 			case <-quit:
 				return
 			case <-tick.C:
-				peak = max(peak, peakOfChildren(parent))
-			}
-		}
-	})
-	return func() int64 {
-		close(quit)
-		watching.Wait()
-		return peak
-	}
-}
-
-// peakOfChildren returns the largest peak memory among the children of a process, in bytes, or 0 if the system does
-// not report it. It must be cheap, since it runs during the measurement.
-func peakOfChildren(parent int) (peak int64) {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
-	for _, thread := range threads {
-		children, _ := os.ReadFile(thread) //nolint:gosec // in /proc
-		for child := range strings.FieldsSeq(string(children)) {
-			status, _ := os.ReadFile(filepath.Join("/proc", child, "status")) //nolint:gosec // in /proc
-			for line := range strings.Lines(string(status)) {
-				if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-					kib, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
-					peak = max(peak, kib<<10)
+				for _, child := range children(parent) {
+					peak = max(peak, peakOf(child))
+					spent[child] = max(spent[child], processorTimeOf(child))
 				}
 			}
 		}
+	})
+	return func() (int64, time.Duration) {
+		close(quit)
+		watching.Wait()
+		var cpu time.Duration
+		for _, s := range spent {
+			cpu += s
+		}
+		return peak, cpu
+	}
+}
+
+// children returns the children of a process. It must be cheap, as the functions below, since it runs during the
+// measurement.
+func children(parent int) (all []string) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread) //nolint:gosec // in /proc
+		all = append(all, strings.Fields(string(text))...)
+	}
+	return all
+}
+
+// peakOf returns the peak memory of a process in bytes, or 0 if the system does not report it.
+func peakOf(process string) (peak int64) {
+	status, _ := os.ReadFile(filepath.Join("/proc", process, "status")) //nolint:gosec // in /proc
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, _ := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+			peak = max(peak, kib<<10)
+		}
 	}
 	return peak
+}
+
+// clockTick is the unit of processor times in /proc.
+const clockTick = time.Second / 100
+
+// processorTimeOf returns the processor time of a process, or 0 if the system does not report it.
+func processorTimeOf(process string) time.Duration {
+	stat, _ := os.ReadFile(filepath.Join("/proc", process, "stat")) //nolint:gosec // in /proc
+	_, after, _ := strings.Cut(string(stat), ") ")                  // the name of the program may contain spaces
+	fields := strings.Fields(after)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * clockTick
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // sample is one measurement. For runs of Terraform it also has the CPU time of Terraform and the provider, and the peak
-// of the provider's resident memory in bytes.
+// of the provider's resident memory in bytes. provider is the provider's part of the CPU time.
 type sample struct {
-	time, cpu time.Duration
-	peak      int64
+	time, cpu, provider time.Duration
+	peak                int64
 }
 
 // measure adds a sample under a name.
@@ -32,16 +32,18 @@ func timed(f func()) sample {
 
 // median returns the median times and the largest peak of the samples with a name.
 func (b *bench) median(name string) (m sample) {
-	var times, cpus []time.Duration
+	var times, cpus, providers []time.Duration
 	for _, s := range b.samples[name] {
 		times, cpus, m.peak = append(times, s.time), append(cpus, s.cpu), max(m.peak, s.peak)
+		providers = append(providers, s.provider)
 	}
 	if len(times) == 0 {
 		panic("nothing was measured under " + name)
 	}
 	slices.Sort(times)
 	slices.Sort(cpus)
-	m.time, m.cpu = times[len(times)/2], cpus[len(cpus)/2]
+	slices.Sort(providers)
+	m.time, m.cpu, m.provider = times[len(times)/2], cpus[len(cpus)/2], providers[len(providers)/2]
 	return m
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
@@ -23,7 +22,7 @@ const (
 )
 
 // BenchmarkComparison compares two branches of 100,000 assignments. All files contain the namespace, so all are read.
-// The bounds are 10 s and 300 MiB.
+// The bound is 300 MiB. make bench compares the time with that of the first apply of such a fleet.
 func BenchmarkComparison(b *testing.B) {
 	repo := gitserver.InitBare(b)
 	for _, environment := range []string{"stage", "prod"} {
@@ -52,8 +51,8 @@ func BenchmarkComparison(b *testing.B) {
 		took := processor.Time() - start
 		b.ReportMetric(took.Seconds(), "cpu-s")
 		b.ReportMetric(float64(peak>>20), "peak-MiB")
-		if took > 10*time.Second || peak > 300<<20 {
-			b.Errorf("it took %s of processor time and %d MiB; the bounds are 10s and 300 MiB", took, peak>>20)
+		if peak > 300<<20 {
+			b.Errorf("it took %d MiB; the bound is 300 MiB", peak>>20)
 		}
 	}
 }
