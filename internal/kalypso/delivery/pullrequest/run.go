@@ -330,7 +330,7 @@ func (t *Topic) sleep(ctx context.Context, try int) error {
 	if t.Sleep != nil {
 		return t.Sleep(ctx, try)
 	}
-	return clock.Sleep(ctx, min(time.Second<<min(try-1, 5), 30*time.Second))
+	return clock.Sleep(ctx, clock.Backoff(time.Second, 30*time.Second, try))
 }
 
 // finishTimeout limits the time for reading the result after the operation's time ran out.

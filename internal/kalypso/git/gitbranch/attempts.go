@@ -153,7 +153,7 @@ func (o PushOptions) withDefaults() PushOptions {
 
 // backoff waits a random time, so that competing processes spread out.
 func backoff(ctx context.Context, attempt int) error {
-	most := min(100*time.Millisecond<<attempt, 3*time.Second)
+	most := clock.Backoff(200*time.Millisecond, 3*time.Second, attempt)
 	return clock.Sleep(ctx, most/4+rand.N(most*3/4))
 }
 

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net/http"
 	"testing"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
@@ -118,22 +116,4 @@ func readPackets(t *testing.T, stream []byte) (all []packet) {
 		}
 		all = append(all, p)
 	}
-}
-
-// FuzzRetryAfter: the wait that a server asks for is never negative, unless there is none, and a date alone needs the
-// date of the answer.
-func FuzzRetryAfter(f *testing.F) {
-	f.Add("10", "")
-	f.Add("Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT")
-	f.Fuzz(func(t *testing.T, value, date string) {
-		wait := retryAfter(http.Header{"Retry-After": {value}, "Date": {date}})
-		if wait < 0 && wait != -1 {
-			t.Errorf("%q at %q: %s", value, date, wait)
-		}
-		if at, err := http.ParseTime(date); err == nil && retryAfter(http.Header{
-			"Retry-After": {at.Add(time.Hour).UTC().Format(http.TimeFormat)}, "Date": {date},
-		}) < 0 {
-			t.Errorf("an hour after %q is no wait", date)
-		}
-	})
 }

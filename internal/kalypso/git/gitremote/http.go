@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
@@ -195,10 +196,11 @@ func (h *httpSession) statusError(res *http.Response) error {
 	case http.StatusInsufficientStorage:
 		e.kind = ErrServerFull
 	case http.StatusTooManyRequests:
-		e.kind, e.busy, e.wait = ErrRateLimited, true, retryAfter(res.Header)
+		e.kind, e.busy = ErrRateLimited, true
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		e.kind, e.busy, e.wait = ErrUnreachable, true, retryAfter(res.Header)
+		e.kind, e.busy = ErrUnreachable, true
 	}
+	e.wait, e.asks = clock.RetryAfter(res.Header, time.Time{})
 	return e
 }
 
@@ -219,8 +221,9 @@ type statusError struct {
 	text       string
 	redirected bool // the answer is not from the requested repository
 
-	busy bool          // another attempt may succeed
-	wait time.Duration // Retry-After; negative: not given
+	busy bool // another attempt may succeed
+	asks bool // for a wait
+	wait time.Duration
 }
 
 func (e *statusError) Error() string { return e.text }

@@ -7,11 +7,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"net/http"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // retries limits how often a request is repeated if the server could not answer it. A request that sent a pack is never
@@ -27,7 +27,7 @@ func (r *Remote) retry(ctx context.Context, attempt func() error) error {
 			return err
 		}
 		wait := backoff(done)
-		if answer, ok := errors.AsType[*statusError](err); ok && answer.wait >= 0 {
+		if answer, ok := errors.AsType[*statusError](err); ok && answer.asks {
 			wait = answer.wait
 		}
 		switch {
@@ -55,7 +55,7 @@ func fitsDeadline(ctx context.Context, wait time.Duration) bool {
 // backoff returns the wait after a number of attempts: half a second, one second, two seconds, randomized so that the
 // clients of a restarting server do not return all at once.
 func backoff(attempts int) time.Duration {
-	most := 750 * time.Millisecond << (attempts - 1)
+	most := clock.Backoff(750*time.Millisecond, time.Minute, attempts)
 	return most/3 + rand.N(most*2/3)
 }
 
@@ -86,19 +86,4 @@ func transient(err error) bool {
 		}
 	}
 	return false
-}
-
-// retryAfter parses the Retry-After header, in seconds or as a date by the server's clock. It returns a negative
-// duration if there is none.
-func retryAfter(h http.Header) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseInt(value, 10, 32); err == nil && n >= 0 {
-		return time.Duration(n) * time.Second
-	}
-	at, err := http.ParseTime(value)
-	now, dateErr := http.ParseTime(h.Get("Date"))
-	if err != nil || dateErr != nil {
-		return -1
-	}
-	return max(0, at.Sub(now))
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
 // limited reports whether an answer signals a rate limit, and returns when the limit ends, if GitHub says so. It checks
@@ -19,7 +19,7 @@ func limited(resp *http.Response, body []byte) (reset time.Time, limited bool) {
 	switch resp.StatusCode {
 	case http.StatusForbidden:
 		a := parseAnswer(body)
-		_, saysWhen := httpapi.RetryAfter(resp.Header, time.Time{})
+		_, saysWhen := clock.RetryAfter(resp.Header, time.Time{})
 		limited = saysWhen || usedUp ||
 			strings.Contains(a.DocumentationURL, "rate-limit") || strings.Contains(strings.ToLower(a.Message), "rate limit")
 	case http.StatusOK: // GraphQL's errors

@@ -11,10 +11,10 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
@@ -46,7 +46,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 	switch {
 	case limited, code == http.StatusTooManyRequests:
 		v.failed = a.failure(githost.ErrRateLimited, code, a.message(resp), nil)
-		v.wait = backoff(limitWait, maxLimitWait, attempt)
+		v.wait = clock.Backoff(limitWait, maxLimitWait, attempt)
 		if !reset.IsZero() {
 			// Hosts name whole seconds, so wait one second longer.
 			v.wait = max(reset.Sub(now), 0) + time.Second
@@ -57,7 +57,7 @@ func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDeci
 		v.failed = a.failure(githost.ErrUnavailable, code, message, nil)
 		v.wait = Backoff(attempt)
 	}
-	if asked, says := RetryAfter(resp.Header, now); says {
+	if asked, says := clock.RetryAfter(resp.Header, now); says {
 		v.wait = max(asked, serverWait)
 	}
 	return v
@@ -86,18 +86,6 @@ func maxAttempts(err error) int {
 		return maxDials
 	}
 	return 0
-}
-
-// RetryAfter returns the wait that the headers of an answer ask for, and whether they ask for one.
-func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	text := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second, true
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0), true
-	}
-	return 0, false
 }
 
 // maxAnswer is the default of [Access.MaxAnswer]. A hundred pull requests of GitHub with the longest descriptions take

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/webproxy"
 )
 
@@ -107,7 +108,7 @@ func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
 // Some hosts answer a request, but ask to slow down.
 func (a *API) note(to *url.URL, h http.Header) {
 	now := a.Clock.Now()
-	asked, says := RetryAfter(h, now)
+	asked, says := clock.RetryAfter(h, now)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if at, err := http.ParseTime(h.Get("Date")); err == nil {
@@ -238,15 +239,4 @@ func (a *API) NextAttempt(ctx context.Context, attempt int) bool {
 
 // Backoff returns the wait after an attempt that failed with a server error. It starts with one second, doubles with
 // each attempt, and is at most half a minute.
-func Backoff(attempt int) time.Duration { return backoff(serverWait, maxServerWait, attempt) }
-
-// backoff returns first, doubled with each attempt, up to most.
-func backoff(first, most time.Duration, attempt int) time.Duration {
-	for range attempt - 1 {
-		first *= 2
-		if first >= most {
-			return most
-		}
-	}
-	return first
-}
+func Backoff(attempt int) time.Duration { return clock.Backoff(serverWait, maxServerWait, attempt) }

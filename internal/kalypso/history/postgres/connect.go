@@ -140,6 +140,11 @@ func verified(host string, c *tls.Config) bool {
 // attempts limits how often a transaction runs.
 const attempts = 6
 
+// backoff returns the wait after an attempt, counted from 0.
+func backoff(attempt int) time.Duration {
+	return clock.Backoff(100*time.Millisecond, time.Minute, attempt+1)
+}
+
 // transact runs f in a transaction. It runs f again if the server asks for a retry, or if the connection breaks. An
 // earlier attempt may have committed although its answer was lost, so f must look at what is already written.
 func (s *Store) transact(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.Tx) error) error {
@@ -148,7 +153,7 @@ func (s *Store) transact(ctx context.Context, mode pgx.TxAccessMode, f func(pgx.
 		if err == nil || attempt == attempts-1 || ctx.Err() != nil || !mayRetry(err) {
 			return s.wrap(ctx, err)
 		}
-		if clock.Sleep(ctx, 100*time.Millisecond<<attempt) != nil {
+		if clock.Sleep(ctx, backoff(attempt)) != nil {
 			return s.wrap(ctx, err)
 		}
 	}

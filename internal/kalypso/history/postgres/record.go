@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
@@ -101,7 +100,7 @@ func (s *Store) Record(ctx context.Context, r history.Write) (history.WriteResul
 			return done, err
 		}
 		// The first record needs two repairs: the schema and the versions.
-		if attempt == attempts || attempt >= 2 && clock.Sleep(ctx, 100*time.Millisecond<<attempt) != nil {
+		if attempt == attempts || attempt >= 2 && clock.Sleep(ctx, backoff(attempt)) != nil {
 			return history.WriteResult{}, err
 		}
 		if err := s.transact(ctx, pgx.ReadWrite, repair); err != nil {
