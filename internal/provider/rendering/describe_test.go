@@ -181,9 +181,9 @@ func TestAccDescriptionPullRequest(t *testing.T) {
 	at("3", "3")
 	expect(true, "0 added, 0 removed, 3 changed", page+"/compare/"+commit("2")+"..."+commit("3"),
 		"`all` on 3 deployment targets of `large`, `small`: `value`\n")
-	if first, _, _ := strings.Cut(r.last().Body, "\n"); !regexp.MustCompile("^\\*\\*Tree:\\*\\* `[0-9a-f]{40}` → `" +
-		acc.As[string](r.Rendered()["tree_hash"]) + "`$").MatchString(first) {
-		t.Errorf("the pull request begins with %q", first)
+	if body := r.last().Body; !regexp.MustCompile("(?m)^\\*\\*Tree:\\*\\* `[0-9a-f]{40}` → `" +
+		acc.As[string](r.Rendered()["tree_hash"]) + "`$").MatchString(body) {
+		t.Errorf("the pull request is described as\n%s", body)
 	}
 	r.options("commit_message", "And another")
 	r.Apply()

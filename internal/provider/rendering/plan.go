@@ -99,8 +99,8 @@ func listGuardrails(g wish.Guardrails) problem.Problems {
 	for i, value := range values {
 		values[i] = strings.Join(names[value], ", ") + " = " + value
 	}
-	return problem.Problems{problem.WarningAt("Guardrails of the new rendering", strings.Join(values, "; ")+".",
-		"guardrails")}
+	return problem.Problems{problem.WarningAt("Guardrails of the new rendering",
+		"Shown once, since Terraform drops a misspelled name in silence: "+strings.Join(values, "; ")+".", "guardrails")}
 }
 
 // destroyPlannedKey is a key in private state. A plan that destroys the rendering sets it, and Terraform passes it to

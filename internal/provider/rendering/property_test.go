@@ -134,7 +134,7 @@ func expectDescribed(t *testing.T, text string, changes map[string]any) {
 		for i := range n {
 			all[i] += n[i]
 		}
-		if !strings.Contains(text, "\n| `"+clusterType+"`") {
+		if !strings.Contains(text, "\n- `"+clusterType+"`") {
 			t.Errorf("the description does not name %s:\n%s", clusterType, text)
 		}
 	}

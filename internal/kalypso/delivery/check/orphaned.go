@@ -45,6 +45,9 @@ func Orphans(t *next.Next, before inventory.Folders) (all []Orphan) {
 
 // WhyOrphaned explains each orphan in a line, as far as the state s shows the policies of the last apply.
 func WhyOrphaned(t *next.Next, s *past.State, orphans []Orphan) []string {
+	if len(orphans) == 0 {
+		return nil
+	}
 	targets := lists.Map(orphans, func(o Orphan) *fleet.DeploymentTarget { return o.Target })
 	return explain.Lost(
 		context.Background(), t.Wish.Fleet, t.Rendered.Tree.Schedule, targets, policyChanges(s, t.Wish))

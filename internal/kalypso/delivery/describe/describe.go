@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
@@ -35,6 +36,10 @@ type RenderingChange struct {
 	// ClusterTypes are the changed cluster types. One without changed deployment targets is only drawn, if there is room,
 	// unless it is added or removed.
 	ClusterTypes []inventory.ClusterType
+	// Orphans are the deployment targets that leave their last cluster types, with a reason for the first of them. Renamed
+	// are those that have other names.
+	Orphans []Orphan
+	Renamed []check.TargetRename
 	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
 	// Requires returns the names of the targets on a cluster type that a target requires there. Nil: there are none.
@@ -159,12 +164,11 @@ func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n
 // write writes the lists, and the changed lines after them.
 func (w *writer) write(placed map[string]map[string]int, lines string) string {
 	w.b.Reset()
-	// The hashes are the first line, because two different changes may have the same text otherwise.
-	w.line("**Tree:** %s → %s", codeOrNone(w.change.Before), codeOrNone(w.change.After))
-	w.graph()
+	w.consequences()
 	w.summary()
-	w.table()
 	w.failed()
+	w.sections()
+	w.graph()
 	rows(w, "Owners of the changed folders", "owner", w.change.Owners, w.owner)
 	w.promoted()
 	if why := w.change.RolledBack; why != "" {
@@ -178,6 +182,8 @@ func (w *writer) write(placed map[string]map[string]int, lines string) string {
 	if parts := w.change.NotCompared; len(parts) > 0 {
 		w.line("\nNot compared: the %s, whose previous version is not known here.", strings.Join(parts, " and the "))
 	}
+	// Two different changes may have the same text otherwise.
+	w.line("\n**Tree:** %s → %s", codeOrNone(w.change.Before), codeOrNone(w.change.After))
 	if w.change.Marker != "" {
 		w.line("\n%s", w.change.Marker)
 	}
@@ -185,7 +191,6 @@ func (w *writer) write(placed map[string]map[string]int, lines string) string {
 }
 
 func (w *writer) summary() {
-	w.line("")
 	at := w.destination(w.change.At)
 	switch {
 	case w.change.Removal:
@@ -211,23 +216,6 @@ func (w *writer) summary() {
 	}
 	w.line("\n**Deployment targets:** %d added, %d removed, %d changed on %s.", added, removed, changed,
 		problem.Count(len(w.change.ClusterTypes), "cluster type"))
-}
-
-func (w *writer) table() {
-	if len(w.change.ClusterTypes) == 0 || w.rows == 0 {
-		return
-	}
-	w.line("\n| Cluster type | Added | Removed | Changed |\n|---|---|---|---|")
-	for _, ct := range first(w.change.ClusterTypes, w.rows) {
-		w.line(
-			"| %s | %s | %s | %s |",
-			cell(code(ct.Name)+ct.Kind.Note()),
-			cell(w.list(ct.Added)),
-			cell(w.list(ct.Removed)),
-			cell(w.list(ct.Changed)),
-		)
-	}
-	w.more(len(w.change.ClusterTypes), "cluster type")
 }
 
 // failed lists the assignments that fail to render.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -93,6 +94,9 @@ func changed() describe.RenderingChange {
 			}}},
 			{Name: "idle", LabelsChanged: true},
 		},
+		Orphans: []describe.Orphan{
+			{Target: "hello-one", From: []string{"old"}, Why: `policy "edge" now selects edge "tru" (did you mean "true"?).`},
+		},
 		Owners: []owners.Reached{
 			{Owner: owners.Owner{Workspace: "team|a", Reviewers: []string{"acme/leads"}},
 				Folders: []string{"drone/hello-one", "new/a|b"}},
@@ -162,10 +166,20 @@ func TestGolden(t *testing.T) {
 			{Name: "same", Kind: inventory.Removed, Removed: []string{"hello-one"}},
 		},
 	}
+	renamed := describe.RenderingChange{
+		Environment: "dev", At: destination.Destination{Branch: "dev"}, Before: commit("e"), After: commit("f"), Marker: marker,
+		ClusterTypes: []inventory.ClusterType{
+			{Name: "large", Added: []string{"store-web"}, Removed: []string{"shop-web"}, Unchanged: []string{"a"}},
+			{Name: "small", Added: []string{"store-web"}, Removed: []string{"b", "shop-web"}},
+			{Name: "tiny", Removed: []string{"b"}},
+		},
+		Renamed: []check.TargetRename{{Old: "shop-web", New: "store-web",
+			Namespaces: []string{"dev-large-shop-web", "dev-small-shop-web"}}},
+	}
 	short := hide(changed())
 	short.MaxLength = 900
 	for name, c := range map[string]describe.RenderingChange{
-		"changed": hidden, "values": changed(), "created": created, "removed": removed, "short": short,
+		"changed": hidden, "values": changed(), "created": created, "removed": removed, "renamed": renamed, "short": short,
 		"nothing": {
 			Environment: "dev", At: destination.Destination{Branch: "dev"},
 			ClusterTypes: []inventory.ClusterType{{Name: "same"}},

@@ -27,7 +27,7 @@ const (
 // differ in shape too, for those who do not see the colours. The colours work on a light and on a dark background.
 var styles = [...]struct{ name, arrow, color, more, legend string }{
 	added:     {"added", "==>", "#2da44e", "stroke-width:3px", "green and thick: added"},
-	removed:   {"removed", "-.->", "#e5534b", "stroke-dasharray:4", "red and dotted: removed"},
+	removed:   {"removed", "-.->", "#e5534b", "stroke-dasharray:4", "red and dotted: removed, or loses targets"},
 	changed:   {"changed", "-->", "#d4a72c", "stroke-width:2px", "yellow: changed"},
 	unchanged: {"unchanged", "---", "#8c959f", "stroke-width:1px", "grey: unchanged"},
 }
@@ -78,8 +78,11 @@ func targetKey(name string) string      { return "t " + name }
 
 func (g *graph) clusterType(ct inventory.ClusterType, label string) string {
 	id := g.node(clusterTypeKey(ct.Name), "[ ]", label)
-	if kind, draws := map[inventory.Kind]change{inventory.Added: added, inventory.Removed: removed}[ct.Kind]; draws {
-		g.classes[kind] = append(g.classes[kind], id)
+	switch {
+	case ct.Kind == inventory.Added:
+		g.classes[added] = append(g.classes[added], id)
+	case ct.Kind == inventory.Removed, len(ct.Removed) > 0:
+		g.classes[removed] = append(g.classes[removed], id)
 	}
 	return id
 }
@@ -165,7 +168,7 @@ func (g *graph) drawClusterTypes(changes []inventory.ClusterType) bool {
 	}
 	for _, ct := range changes {
 		label := fmt.Sprintf("%s: +%d -%d ~%d", mermaid(ct.Name), len(ct.Added), len(ct.Removed), len(ct.Changed))
-		if id := g.clusterType(ct, label); ct.Kind == inventory.Changed {
+		if id := g.clusterType(ct, label); ct.Kind == inventory.Changed && len(ct.Removed) == 0 {
 			g.classes[changed] = append(g.classes[changed], id)
 		}
 	}

@@ -50,7 +50,7 @@ func TestGraph(t *testing.T) {
 			"Yellow: changed."}},
 		"same targets on two cluster types": {[]inventory.ClusterType{
 			{Name: "a", Added: numbered("t", 30)}, {Name: "b", Removed: numbered("t", 30)},
-		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed."}},
+		}, drawn{2, 30, 60, "Green and thick: added, red and dotted: removed, or loses targets."}},
 		"too many unchanged targets": {[]inventory.ClusterType{
 			{Name: "a", Added: numbered("t", 30), Unchanged: numbered("u", 10)},
 			{Name: "b", Unchanged: numbered("t", 30)},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
@@ -43,6 +44,16 @@ func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 	found := before.Found()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
 	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, MaxNodes)...)
+	orphans := check.Orphans(t, found)
+	reasons := check.WhyOrphaned(t, before, first(orphans, maxConsequences))
+	for i, o := range orphans {
+		why := ""
+		if i < len(reasons) {
+			why = reasons[i]
+		}
+		c.Orphans = append(c.Orphans, Orphan{Target: o.Target.Name, From: o.From, Why: why})
+	}
+	c.Renamed = check.TargetRenames(t, found)
 	c.Owners = ReachedOwners(t, before)
 	if k := t.Failing; k != nil {
 		c.Kept, c.LeftOut = next.Lines(k.Kept), next.Lines(k.LeftOut)

@@ -56,6 +56,7 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 	ps = append(ps, warnings(effects.Warnings)...)
 	switch plan := plan.(type) {
 	case *delivery.Write:
+		ps = append(ps, renamedTargets(t, before)...)
 		if plan.Described == inventory.Whole { // else the apply warns
 			ps = append(ps, tooManyReviewers(t, before)...)
 		}
@@ -99,6 +100,27 @@ func warnings(allowed []*check.Refusal) problem.Problems {
 	return problem.Problems(lists.Map(allowed, func(e *check.Refusal) problem.Problem {
 		return refusalProblem(destination.Destination{}, e, e)
 	})).AsWarnings()
+}
+
+// renamedTargets warns of deployment targets that have other names: clusters delete the old namespaces.
+func renamedTargets(t *next.Next, before *past.State) problem.Problems {
+	if before == nil || !t.Wish.Delivers() {
+		return nil
+	}
+	renames := check.TargetRenames(t, before.Found())
+	if len(renames) == 0 {
+		return nil
+	}
+	const listed = 3 // namespaces of a target
+	lines := lists.Map(renames, func(r check.TargetRename) string {
+		return fmt.Sprintf("%s → %s: without %s %s", r.Old, r.New,
+			problem.OneOrMany(len(r.Namespaces), "namespace", "%d namespaces:"), problem.First(r.Namespaces, listed))
+	})
+	return problem.Problems{problem.WarningAt(
+		problem.OneOrMany(len(renames), "A deployment target has another name", "%d deployment targets have other names"),
+		"Their files are the same but for names. Clusters see no rename: they delete the old namespaces with all data in "+
+			"them, and create new ones. Move the data first, or keep the old names.\n"+
+			problem.IndentedList(lines, problem.MaxListed), "workloads")}
 }
 
 // stopProblems warns that a stop lets nothing go, with the changes that wait, and that a pull request must not be
