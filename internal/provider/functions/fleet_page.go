@@ -43,7 +43,8 @@ var fleetPageDefinition = function.Definition{
 			"map name its environment. `detail = \"clusters\"` adds the names of clusters. One more argument can have the " +
 			"objects of `data.kalypso_promotion` in the same way. They add the commits that wait, with the reason, such as " +
 			"the time at which a window opens. Another one can have the objects of `data.kalypso_comparison`: the page shows " +
-			"their differences as tables.",
+			"their differences as tables. A last one can have those of `data.kalypso_assignments`: the page shows which " +
+			"deployment targets are not placed, and why.",
 	},
 	Return: function.StringReturn{},
 }
@@ -54,9 +55,9 @@ func runFleetPage(ctx context.Context, arguments function.ArgumentsData) (any, *
 	if err := arguments.Get(ctx, &first, &more); err != nil {
 		return nil, err
 	}
-	if len(more) > 3 {
-		return nil, function.NewArgumentFuncError(4, "fleet_page takes at most one list of states, one of promotions, and "+
-			"one of comparisons. Join several lists with concat")
+	if len(more) > 4 {
+		return nil, function.NewArgumentFuncError(5, "fleet_page takes at most one list of states, one of promotions, one "+
+			"of comparisons, and one of assignments. Join several lists with concat")
 	}
 	all := append([]types.Dynamic{first}, more...)
 	if slices.ContainsFunc(all, func(v types.Dynamic) bool { return !tfvalue.WhollyKnown(v) }) {
@@ -66,11 +67,12 @@ func runFleetPage(ctx context.Context, arguments function.ArgumentsData) (any, *
 	states, err1 := pageArgument[page.DeploymentState](all, 1, "states", "folders")
 	promotions, err2 := pageArgument[page.Promotion](all, 2, "promotions", "waiting")
 	comparisons, err3 := pageArgument[page.Comparison](all, 3, "comparisons", "placements")
-	if err := cmp.Or(err0, err1, err2, err3); err != nil {
+	assignments, err4 := pageArgument[page.Assignments](all, 4, "assignments", "unscheduled")
+	if err := cmp.Or(err0, err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	html, err := page.HTML(page.Data{
-		Histories: histories, States: states, Promotions: promotions, Comparisons: comparisons,
+		Histories: histories, States: states, Promotions: promotions, Comparisons: comparisons, Assignments: assignments,
 	})
 	if err != nil {
 		return nil, function.NewFuncError(sentence(err.Error()))
@@ -100,6 +102,9 @@ func pageData[T any](argument, wanted string, v attr.Value) ([]T, error) {
 	_, single := set["gitops_repo"]
 	if _, compared := set["left"]; compared {
 		_, single = set[wanted] // a comparison
+	}
+	if _, placed := set["idle_policies"]; placed {
+		_, single = set[wanted] // assignments
 	}
 	switch {
 	case tfvalue.IsNull(v):

@@ -32,7 +32,12 @@ var desktop = chromium.View{Width: 1360, Height: 1000, Zone: "Europe/Berlin"}
 // serve serves the page, and fails the test if anything else is requested.
 func serve(t *testing.T, histories []page.History, states []page.DeploymentState) string {
 	t.Helper()
-	html, err := htmlOf(histories, states)
+	return serveData(t, page.Data{Histories: histories, States: states})
+}
+
+func serveData(t *testing.T, d page.Data) string {
+	t.Helper()
+	html, err := page.HTML(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +80,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("hostile names", func(t *testing.T) { testHostile(t, b) })
 	t.Run("accessibility", func(t *testing.T) { testAccessible(t, b) })
 	t.Run("phone", func(t *testing.T) { testPhone(t, b) })
+	t.Run("laptop", func(t *testing.T) { testLaptop(t, b) })
 	t.Run("time zones", func(t *testing.T) { testZones(t, b) })
 	t.Run("picture", func(t *testing.T) { testPicture(t, b) })
 }
@@ -437,6 +443,49 @@ func testPhone(t *testing.T, b *chromium.Browser) {
 	}
 }
 
+// On a tablet and a laptop, the page is as wide as the screen. From 1,024 pixels on, the tables of three environments
+// fit too. A table of many environments scrolls on its own.
+func testLaptop(t *testing.T, b *chromium.Browser) {
+	t.Helper()
+	histories, states := shop()
+	many, manyStates := largeFleet()
+	for i := range many {
+		many[i].Versions, many[i].Runs, many[i].Deployments = many[i].Versions[:40], nil, many[i].Deployments[:10]
+		manyStates[i].Targets = nil
+	}
+	for _, test := range []struct {
+		name string
+		data page.Data
+		fits int // pixels from which the tables fit
+	}{
+		{"three environments", page.Data{Histories: histories, States: states, Assignments: shopAssignments()}, 1024},
+		{"five environments", page.Data{Histories: many, States: manyStates}, 1280},
+	} {
+		url := serveData(t, test.data)
+		for _, width := range []int{768, 800, 1024, 1280} {
+			p := b.Open(t, url, chromium.View{Width: width, Height: 800, Zone: "Europe/Berlin"})
+			if *shots != "" {
+				file := filepath.Join(*shots, fmt.Sprintf("%s-%d.png", test.name, width))
+				if err := os.WriteFile(file, p.Screenshot(t, false), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.Eval(t, `for (const e of document.querySelectorAll("details")) { e.removeAttribute("name"); e.open = true }`, nil)
+			var got int
+			if p.Eval(t, `document.documentElement.scrollWidth`, &got); got != width {
+				t.Errorf("%s, %d pixels: the page is %d pixels wide", test.name, width, got)
+			}
+			var scrolled []string
+			p.Eval(t, `[...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth).map((e) =>`+
+				`e.closest("section").getAttribute("aria-labelledby") + " " + e.scrollWidth + " > " + e.clientWidth)`, &scrolled)
+			if width >= test.fits && len(scrolled) > 0 {
+				t.Errorf("%s, %d pixels: tables scroll: %s", test.name, width, strings.Join(scrolled, ", "))
+			}
+			checkQuiet(t, p)
+		}
+	}
+}
+
 // If the reader's time zone equals UTC, the page names only UTC.
 func testZones(t *testing.T, b *chromium.Browser) {
 	t.Helper()
@@ -466,8 +515,9 @@ func testPicture(t *testing.T, b *chromium.Browser) {
 	t.Helper()
 	histories, states := shop()
 	view := desktop
-	view.Height = 1240
-	p := b.Open(t, serve(t, histories, states), view)
+	view.Height = 1400
+	p := b.Open(t, serveData(t,
+		page.Data{Histories: histories, States: states, Assignments: shopAssignments()}), view)
 	p.Eval(t, `[...document.querySelectorAll(".fleet summary")].find((s) => s.innerText.includes("1.7.4")).click()`, nil)
 	screenshot := p.Screenshot(t, false)
 	if *update {

@@ -1,6 +1,6 @@
 // Package page writes one HTML file with the versions that run in all environments, and with their deliveries. It is a
-// pure function of the data of kalypso_deployment_history, kalypso_deployment_state, kalypso_promotion and
-// kalypso_comparison, and does not read the clock.
+// pure function of the data of kalypso_deployment_history, kalypso_deployment_state, kalypso_promotion,
+// kalypso_comparison and kalypso_assignments, and does not read the clock.
 //
 // The file makes no request, which its Content-Security-Policy enforces, and reads without JavaScript. The script adds
 // filters, the reader's time zone and arrow keys.
@@ -53,6 +53,9 @@ type view struct {
 	Environments []*environment
 	Wrong        issues
 	Progressing  issues
+	Assigned     bool // Unscheduled is known
+	Unscheduled  []unscheduled
+	NotPlaced    int // deployment targets, also those that Unscheduled leaves out
 	Matrix       matrix
 	Differences  []differences
 	Axis         []tick
@@ -66,6 +69,7 @@ type Data struct {
 	States      []DeploymentState
 	Promotions  []Promotion // which commits wait, and for what
 	Comparisons []Comparison
+	Assignments []Assignments // which deployment targets are not placed, and why
 }
 
 // HTML returns the page. The environments come in the order of the histories, then of the states without one. It is an
@@ -83,6 +87,8 @@ func HTML(d Data) ([]byte, error) {
 	for i := range d.Comparisons {
 		v.Differences = append(v.Differences, newDifferences(&d.Comparisons[i]))
 	}
+	v.Assigned = len(d.Assignments) > 0
+	v.Unscheduled, v.NotPlaced = unscheduledTargets(d.Assignments)
 	v.describe()
 	var b bytes.Buffer
 	if err := document().Execute(&b, &v); err != nil {
@@ -93,6 +99,9 @@ func HTML(d Data) ([]byte, error) {
 
 // Columns returns the number of the matrix's columns.
 func (v *view) Columns() int { return len(v.Environments) + 1 }
+
+// Left returns the number of deployment targets that are not placed, and not listed.
+func (v *view) Left() int { return v.NotPlaced - len(v.Unscheduled) }
 
 // describe fills in the environments' parts of the page.
 func (v *view) describe() {
