@@ -183,7 +183,7 @@ func TestGolden(t *testing.T) {
 		"nothing": {
 			Environment: "dev", At: destination.Destination{Branch: "dev"},
 			ClusterTypes: []inventory.ClusterType{{Name: "same"}},
-			Marker: marker,
+			Marker:       marker,
 		},
 		"moved": {
 			Environment: "stage", At: destination.Destination{Branch: "stage"}, ReplacedEnvironment: "dev", Marker: marker,
