@@ -15,7 +15,7 @@ import (
 type Orphan struct {
 	Target string
 	From   []string
-	Why    string // "": not known
+	Reason string // "": not known
 }
 
 // maxConsequences limits the rows below one consequence. A reader sees the first screen of a phone before all else.
@@ -97,8 +97,8 @@ func (w *writer) consequence(text string, all []string) {
 
 func (w *writer) orphan(o Orphan) string {
 	text := code(o.Target) + " leaves " + names(o.From, min(w.names, 2), code)
-	if o.Why != "" {
-		text += ": " + code(strings.TrimSuffix(o.Why, "."))
+	if o.Reason != "" {
+		text += ": " + code(strings.TrimSuffix(o.Reason, "."))
 	}
 	return text
 }

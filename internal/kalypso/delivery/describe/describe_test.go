@@ -95,7 +95,7 @@ func changed() describe.RenderingChange {
 			{Name: "idle", LabelsChanged: true},
 		},
 		Orphans: []describe.Orphan{
-			{Target: "hello-one", From: []string{"old"}, Why: `policy "edge" now selects edge "tru" (did you mean "true"?).`},
+			{Target: "hello-one", From: []string{"old"}, Reason: `policy "edge" now selects edge "tru" (did you mean "true"?).`},
 		},
 		Owners: []owners.Reached{
 			{Owner: owners.Owner{Workspace: "team|a", Reviewers: []string{"acme/leads"}},

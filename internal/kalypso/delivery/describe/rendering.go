@@ -51,7 +51,7 @@ func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 		if i < len(reasons) {
 			why = reasons[i]
 		}
-		c.Orphans = append(c.Orphans, Orphan{Target: o.Target.Name, From: o.From, Why: why})
+		c.Orphans = append(c.Orphans, Orphan{Target: o.Target.Name, From: o.From, Reason: why})
 	}
 	c.Renamed = check.TargetRenames(t, found)
 	c.Owners = ReachedOwners(t, before)

@@ -472,7 +472,8 @@ func testLaptop(t *testing.T, b *chromium.Browser) {
 			}
 			p.Eval(t, `for (const e of document.querySelectorAll("details")) { e.removeAttribute("name"); e.open = true }`, nil)
 			var got int
-			if p.Eval(t, `document.documentElement.scrollWidth`, &got); got != width {
+			p.Eval(t, `document.documentElement.scrollWidth`, &got)
+			if got != width {
 				t.Errorf("%s, %d pixels: the page is %d pixels wide", test.name, width, got)
 			}
 			var scrolled []string

@@ -18,7 +18,7 @@ type Assignments struct {
 }
 
 // unscheduled is a deployment target that no policy places in an environment.
-type unscheduled struct{ Environment, Target, Workspace, Policy, Why string }
+type unscheduled struct{ Environment, Target, Workspace, Policy, Reason string }
 
 // maxUnscheduled limits the rows of the deployment targets that are not placed.
 const maxUnscheduled = 500
@@ -34,7 +34,7 @@ func unscheduledTargets(all []Assignments) (listed []unscheduled, n int) {
 			u := unscheduled{Environment: cmp.Or(printable.Line(a.Name), a.Environment), Target: t.DeploymentTarget,
 				Workspace: t.Workspace}
 			if len(t.Reasons) > 0 {
-				u.Policy, u.Why = t.Reasons[0].Policy, t.Reasons[0].Reason
+				u.Policy, u.Reason = t.Reasons[0].Policy, t.Reasons[0].Reason
 			}
 			if more := len(t.Reasons) - 1; more > 0 {
 				u.Policy += fmt.Sprintf(" and %d more", more)
