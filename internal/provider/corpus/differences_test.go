@@ -25,12 +25,8 @@ var differences = []difference{
 		"it was observed while the branch contained another tree"},
 	{wording, "; not yet: ", "; not deployed yet: "},
 	{wording, "others changed what this rendering delivered:", "the rendered folders were changed outside Terraform:"},
-	{wording, "merged with changes of others", "merged together with other people's changes"},
 	{wording, "Take the change back where it came from, too. If a promotion brought it, name its commit in rejected of ",
 		"Revert the change at its source, too. If a promotion brought it, add its commit to rejected of "},
-	{wording, "The next different tree opens a new pull request; delivery.reopen = true opens one for this tree.",
-		"An apply opens a new pull request once the rendered tree changes. To open one for this tree, set " +
-			"delivery.reopen = true."},
 	{wording, "Another commit opens a new one.", "An apply opens a new one for another commit."},
 	{wording, "then the apply removes what is in them and not rendered.",
 		"the apply then removes everything in them that is not rendered."},
