@@ -14,7 +14,7 @@ import (
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 )
 
 // The media types that Flux writes and expects.
@@ -78,7 +78,7 @@ func (b *built) with(from source) (*built, error) {
 		Annotations: map[string]string{
 			ocispec.AnnotationSource: from.repo, ocispec.AnnotationRevision: from.revision,
 			ocispec.AnnotationCreated: from.created.Format(time.RFC3339),
-			annotation.Folder:         from.folder, annotation.Tree: from.tree,
+			registry.FolderAnnotation: from.folder, registry.TreeAnnotation: from.tree,
 		},
 	})
 	return made, err

@@ -14,7 +14,7 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
@@ -105,8 +105,8 @@ func TestTwoMachines(t *testing.T) {
 			"org.opencontainers.image.source":   (&url.URL{Scheme: "file", Path: f.at.Repo}).String(),
 			"org.opencontainers.image.revision": "dev@sha1:" + commit,
 			"org.opencontainers.image.created":  createdOf(t, f.at.Repo, commit),
-			annotation.Folder:                   "fleet/" + clusterType,
-			annotation.Tree:                     got[clusterType].TreeHash,
+			registry.FolderAnnotation:           "fleet/" + clusterType,
+			registry.TreeAnnotation:             got[clusterType].TreeHash,
 		}, manifest.Annotations); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", clusterType, diff)
 		}

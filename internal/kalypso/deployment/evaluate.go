@@ -278,10 +278,23 @@ func (w *Input) evaluateFolder(
 }
 
 func (c *Counts) add(s ClusterState) {
-	*map[ClusterState]*int{
-		StateCurrent: &c.Current, StateProgressing: &c.Progressing, StateFailed: &c.Failed, StateSuspended: &c.Suspended,
-		StateStale: &c.Stale, StateOffline: &c.Offline, StateMissing: &c.Missing,
-	}[s]++
+	switch s {
+	case StateCurrent:
+		c.Current++
+	case StateProgressing:
+		c.Progressing++
+	case StateFailed:
+		c.Failed++
+	case StateSuspended:
+		c.Suspended++
+	case StateStale:
+		c.Stale++
+	case StateOffline:
+		c.Offline++
+	case StateMissing:
+		c.Missing++
+	case StateUnexpected: // it is no state of a cluster that is counted
+	}
 }
 
 // countMissing counts the clusters missing from the expected number: up to the minimum of current ones, or one if no

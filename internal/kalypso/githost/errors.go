@@ -91,9 +91,9 @@ func (e *Error) Unwrap() []error {
 }
 
 // Says reports whether a host answered with an error message that matches a pattern.
-func Says(err error, pattern string) bool {
+func Says(err error, pattern *regexp.Regexp) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && regexp.MustCompile(pattern).MatchString(e.Message)
+	return ok && pattern.MatchString(e.Message)
 }
 
 // StatusOf returns the HTTP status of an error of a host, or 0 without an answer.

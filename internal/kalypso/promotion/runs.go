@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
@@ -15,7 +15,7 @@ import (
 
 // run is a period in which an environment ran a commit. Its proofs are good statuses.
 type run struct {
-	soak.Run
+	deployment.Run
 	end    time.Time // first status that ends it; zero: none
 	other  string    // the other commit that this status is on; "": it is on the same commit
 	reason string    // what ended it, unless another commit did
@@ -100,7 +100,7 @@ func (r *runner) take(e *event, own, counts bool) {
 			}
 		}
 		if !r.running {
-			r.all, r.running = append(r.all, run{Run: soak.Run{Start: e.SetAt}}), true
+			r.all, r.running = append(r.all, run{Run: deployment.Run{Start: e.SetAt}}), true
 		}
 		r.all[len(r.all)-1].Last = e.SetAt
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
@@ -95,7 +95,7 @@ func (g *gates) judgeDwell() (v verdict) {
 		}
 		start = r.Start
 	}
-	stay := soak.Run{Start: start, Last: g.world.Ledger.SeenAt}
+	stay := deployment.Run{Start: start, Last: g.world.Ledger.SeenAt}
 	if !stay.Covers(g.world.Dwell) {
 		return closed(gateDwell, "", "the current commit %s stays for %s, until %s", short(commit),
 			clock.Format(g.world.Dwell), clock.Stamp(stay.End(g.world.Dwell)))

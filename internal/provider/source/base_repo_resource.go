@@ -13,7 +13,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -67,7 +66,7 @@ func planBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
 		before = readPrior(ctx, c)
 	}
 	decision := baserepo.Decide(d, before)
-	for _, p := range report.Decision(d, before, decision) { // the attributes in their order
+	for _, p := range decision.Problems(d, before) { // the attributes in their order
 		tfvalue.AppendProblems(c.Diags, problem.Problems{p})
 	}
 	planBaseRepoResults(c.Plan, c.State, d, decision)
@@ -97,7 +96,7 @@ func checkBranch(ctx context.Context, c *schemas.Call, d *baserepo.Desired, befo
 		return
 	}
 	if before == nil {
-		tfvalue.AppendProblems(c.Diags, report.Created(d, now))
+		tfvalue.AppendProblems(c.Diags, baserepo.CreateProblems(d, now))
 	}
 }
 
@@ -217,6 +216,6 @@ func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.EnvironmentBranch,
 	case errors.As(err, &host):
 		configuration.AppendHostError(diags, path.Root("repo"), err)
 	default:
-		tfvalue.AppendProblems(diags, problem.Problems{report.Error(at, err)})
+		tfvalue.AppendProblems(diags, problem.Problems{baserepo.ErrorProblem(at, err)})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/versions"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
@@ -75,7 +75,7 @@ func (k *cluster) kustomization(ctx context.Context, o object) error {
 	if there {
 		follows, why = k.follows(source)
 	}
-	switch root := source.annotation(annotation.Folder); {
+	switch root := source.annotation(registry.FolderAnnotation); {
 	case root != "": // the artifact contains this folder alone
 		folder, inside = k.of.FolderOf(path.Join(root, o.text("spec", "path")))
 	case there && !inside && source.text("status", "artifact", "revision") == "":
@@ -116,7 +116,7 @@ func (k *cluster) builtFrom(o, source object, r deployment.Report) string {
 	if r.Revision != source.text("status", "artifact", "revision") {
 		return o.text("status", "lastAppliedOriginRevision")
 	}
-	if tree := source.annotation(annotation.Tree); tree != "" && tree == k.of.Tree(r.Folder) {
+	if tree := source.annotation(registry.TreeAnnotation); tree != "" && tree == k.of.Tree(r.Folder) {
 		return k.of.Branch + "@sha1:" + k.of.Head
 	}
 	return cmp.Or(source.annotation(originRevision), o.text("status", "lastAppliedOriginRevision"))
@@ -172,7 +172,7 @@ func (k *cluster) follows(source object) (follows bool, why string) {
 			return false, ""
 		}
 		branch := deployment.ParseRevision(source.annotation(originRevision)).Branch
-		if source.annotation(annotation.Folder) != "" && branch != k.of.Branch {
+		if source.annotation(registry.FolderAnnotation) != "" && branch != k.of.Branch {
 			return false, fmt.Sprintf("%s is built from the branch %q instead of the branch %q", source.name(), branch,
 				k.of.Branch)
 		}

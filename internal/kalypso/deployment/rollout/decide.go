@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
 
@@ -289,7 +289,7 @@ func (w *wave) soaked(stage *Stage, latest time.Time, sinceUnknown []string) boo
 	case latest.IsZero(): // no report of a cluster is needed
 		return true
 	}
-	run := soak.Run{Start: latest, Last: w.rollout.Observed.At}
+	run := deployment.Run{Start: latest, Last: w.rollout.Observed.At}
 	if !run.Covers(stage.Soak) {
 		w.step.Waiting = append(w.step.Waiting, fmt.Sprintf(
 			"the soak of %s, which ends at %s: the last clusters have run the change since %s",

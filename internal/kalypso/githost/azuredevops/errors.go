@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,15 +54,15 @@ const grantScopes = hostName + " gives the same answer to a token that lacks a s
 	"status), and Identity (read) to ask for reviews."
 
 // saysNoRepo matches the codes of a repo or project that is not visible.
-const saysNoRepo = "TF401019|TF200016|VS800075"
+var saysNoRepo = regexp.MustCompile("TF401019|TF200016|VS800075")
 
 // kinds are the kinds of errors by the codes in Azure's messages.
 var kinds = []httpapi.MessageKind{
 	{Says: saysNoRepo, Kind: githost.ErrNotVisible},
-	{Says: "TF400813", Kind: githost.ErrUnauthenticated},
-	{Says: "TF401027", Kind: githost.ErrForbidden},
-	{Says: "TF401179", Kind: githost.ErrExists},
-	{Says: "TF401398|TF401028.*does not exist", Kind: githost.ErrBranchNotFound},
+	{Says: regexp.MustCompile("TF400813"), Kind: githost.ErrUnauthenticated},
+	{Says: regexp.MustCompile("TF401027"), Kind: githost.ErrForbidden},
+	{Says: regexp.MustCompile("TF401179"), Kind: githost.ErrExists},
+	{Says: regexp.MustCompile("TF401398|TF401028.*does not exist"), Kind: githost.ErrBranchNotFound},
 }
 
 // advise adds advice on missing permissions.
@@ -75,7 +76,7 @@ func (c *Client) advise(e *githost.Error, _ *http.Response) {
 }
 
 // notEditable is the code of the error if a pull request can't be changed because it was completed or abandoned.
-const notEditable = "TF401181"
+var notEditable = regexp.MustCompile("TF401181")
 
 // limited reports whether an answer signals a rate limit, whose end is in Retry-After.
 func limited(resp *http.Response, body []byte) (time.Time, bool) {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,15 +70,15 @@ func message(body []byte) string {
 }
 
 // Gitea's messages that distinguish errors with the same status.
-const (
-	saysScheduled = "already scheduled"
-	saysLater     = "try again later|out of date"
+var (
+	saysScheduled = regexp.MustCompile("already scheduled")
+	saysLater     = regexp.MustCompile("try again later|out of date")
 )
 
 // kinds are the kinds of errors with the same status.
 var kinds = []httpapi.MessageKind{
-	{Says: "not allowed to merge", Kind: githost.ErrForbidden},
-	{Says: "pull request already exists", Kind: githost.ErrExists},
+	{Says: regexp.MustCompile("not allowed to merge"), Kind: githost.ErrForbidden},
+	{Says: regexp.MustCompile("pull request already exists"), Kind: githost.ErrExists},
 }
 
 // advise adds advice on a missing permission.

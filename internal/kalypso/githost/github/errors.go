@@ -3,6 +3,7 @@ package github
 import (
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -33,24 +34,24 @@ func permissionOf(r *http.Response) string {
 }
 
 // GitHub's messages that distinguish errors with the same status. A test pins them.
-const (
-	saysNoLabel      = "Label does not exist"
-	saysNoField      = "doesn't exist on type" // from GraphQL, on an older server
-	saysNotInstalled = "not accessible to the parent installation"
+var (
+	saysNoLabel      = regexp.MustCompile("Label does not exist")
+	saysNoField      = regexp.MustCompile("doesn't exist on type") // from GraphQL, on an older server
+	saysNotInstalled = regexp.MustCompile("not accessible to the parent installation")
 	// saysMoved matches a rejected merge of branches whose last push GitHub has not processed yet.
-	saysMoved = "(Head|Base) branch was modified"
+	saysMoved = regexp.MustCompile("(Head|Base) branch was modified")
 	// saysMergeable matches the states in which no required check is pending; an unstable pull request has failing
 	// optional checks.
-	saysMergeable = "is in (clean|unstable|has_hooks) status"
+	saysMergeable = regexp.MustCompile("is in (clean|unstable|has_hooks) status")
 )
 
 // kinds are the kinds of errors with the same status. An answer may contain several errors.
 var kinds = []httpapi.MessageKind{
-	{Says: "A pull request already exists", Kind: githost.ErrExists},
-	{Says: "No commits between", Kind: githost.ErrNothingToMerge},
-	{Says: "PullRequest head invalid", Kind: githost.ErrBranchNotFound},
-	{Says: "No commit found for SHA", Kind: githost.ErrCommitNotFound},
-	{Says: "permissions requested are not granted", Kind: githost.ErrForbidden},
+	{Says: regexp.MustCompile("A pull request already exists"), Kind: githost.ErrExists},
+	{Says: regexp.MustCompile("No commits between"), Kind: githost.ErrNothingToMerge},
+	{Says: regexp.MustCompile("PullRequest head invalid"), Kind: githost.ErrBranchNotFound},
+	{Says: regexp.MustCompile("No commit found for SHA"), Kind: githost.ErrCommitNotFound},
+	{Says: regexp.MustCompile("permissions requested are not granted"), Kind: githost.ErrForbidden},
 	{Says: saysNotInstalled, Kind: githost.ErrNotVisible},
 }
 

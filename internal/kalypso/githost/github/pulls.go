@@ -14,8 +14,9 @@ import (
 
 // Find lists the pull requests from our branch to the target: the open ones, or the newest closed ones.
 func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	options := &github.PullRequestListOptions{
-		State: map[bool]string{true: "open", false: "closed"}[q.Open], Base: q.Target, Sort: "created", Direction: "desc",
+	options := &github.PullRequestListOptions{State: "closed", Base: q.Target, Sort: "created", Direction: "desc"}
+	if q.Open {
+		options.State = "open"
 	}
 	if q.Branch != "" {
 		options.Head = r.owner + ":" + q.Branch

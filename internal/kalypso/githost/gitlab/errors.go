@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,19 +16,20 @@ import (
 )
 
 // GitLab's messages that distinguish errors with the same status. A test pins them.
-const (
-	saysMoved   = "not allowed for moved projects"
-	saysPending = "via :enqueue from :(pending|running)"
-	saysBusy    = "Another update to this commit status is in progress"
+var (
+	saysMoved   = regexp.MustCompile("not allowed for moved projects")
+	saysPending = regexp.MustCompile("via :enqueue from :(pending|running)")
+	saysBusy    = regexp.MustCompile("Another update to this commit status is in progress")
 )
 
 // kinds are the kinds of errors with the same status.
 var kinds = []httpapi.MessageKind{
-	{Says: "Commit Not Found", Kind: githost.ErrCommitNotFound},
-	{Says: "References for commit", Kind: githost.ErrCommitNotFound, Cause: githost.ErrCommitOnNoBranch},
-	{Says: "Another open merge request already exists", Kind: githost.ErrExists},
+	{Says: regexp.MustCompile("Commit Not Found"), Kind: githost.ErrCommitNotFound},
+	{Says: regexp.MustCompile("References for commit"), Kind: githost.ErrCommitNotFound,
+		Cause: githost.ErrCommitOnNoBranch},
+	{Says: regexp.MustCompile("Another open merge request already exists"), Kind: githost.ErrExists},
 	{Says: saysMoved, Kind: githost.ErrRejected, Cause: errors.New("the project was moved: use its new URL")},
-	{Says: "(?i)source branch .*does not exist", Kind: githost.ErrBranchNotFound},
+	{Says: regexp.MustCompile("(?i)source branch .*does not exist"), Kind: githost.ErrBranchNotFound},
 }
 
 // advise adds the missing permission to an [githost.ErrForbidden].

@@ -53,7 +53,10 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 
 // Edit implements [githost.Issues].
 func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
-	body, event := escape(c.Body), map[bool]string{false: "reopen", true: "close"}[c.Closed]
+	body, event := escape(c.Body), "reopen"
+	if c.Closed {
+		event = "close"
+	}
 	return r.one(ctx, r.traits.IssueOp("edit", number), func() (*gitlab.Issue, *gitlab.Response, error) {
 		return onOne(ctx, r.repo, r.client.api.Issues.UpdateIssue, int64(number),
 			&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event})

@@ -30,7 +30,10 @@ const pageSize = 100
 // Find lists the merge requests from our branch to the target: the open ones, or the newest in any state. Merge
 // requests of forks are not ours, although their branches have our names.
 func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.PullRequest, error) {
-	state := map[bool]string{true: stateOpened, false: stateAll}[q.Open]
+	state := stateAll
+	if q.Open {
+		state = stateOpened
+	}
 	options := &gitlab.ListProjectMergeRequestsOptions{
 		State: &state, TargetBranch: &q.Target, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
 	}

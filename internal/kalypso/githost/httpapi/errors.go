@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -28,7 +29,7 @@ func (a *API) refusal(answer *http.Response) *githost.Error {
 
 // MessageKind is the kind and the cause of the errors of a host that say something; see [githost.Says].
 type MessageKind struct {
-	Says        string
+	Says        *regexp.Regexp
 	Kind, Cause error
 }
 

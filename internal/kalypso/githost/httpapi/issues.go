@@ -89,7 +89,10 @@ func (i *Issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 
 // Edit implements [githost.Issues].
 func (i *Issues) Edit(ctx context.Context, number int, c githost.IssueContent) (*githost.Issue, error) {
-	state := map[bool]string{false: "open", true: "closed"}[c.Closed]
+	state := "open"
+	if c.Closed {
+		state = "closed"
+	}
 	return i.one(ctx, i.Traits.IssueOp("edit", number), http.MethodPatch, fmt.Sprintf("/%d", number),
 		map[string]any{"title": c.Title, "body": c.Body, "state": state})
 }

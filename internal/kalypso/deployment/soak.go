@@ -1,10 +1,8 @@
-// Package soak judges whether something has run for long enough: a commit in an environment, or a change on the
-// clusters of a stage.
-package soak
+package deployment
 
 import "time"
 
-// Run is a period in which something ran.
+// Run is a period in which something ran: a commit in an environment, or a change on the clusters of a stage.
 type Run struct {
 	Start time.Time // the first proof that it ran
 	Last  time.Time // the last proof

@@ -1,13 +1,10 @@
-// Package report turns decisions and errors about BaseRepos into problems: the reasons why an apply cannot be made, and
-// warnings for a reviewer of a plan.
-package report
+package baserepo
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
@@ -17,9 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Error returns an error of a branch as a problem of the argument that fixes it. Errors of a host of pull requests are
-// not its concern.
-func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
+// ErrorProblem returns an error of a branch as a problem of the argument that fixes it. Errors of a host of pull
+// requests are not its concern.
+func ErrorProblem(at EnvironmentBranch, err error) problem.Problem {
 	p := func(argument, summary, format string, args ...any) problem.Problem {
 		found := problem.At(summary, fmt.Sprintf(format, args...), argument)
 		found.Err = err
@@ -34,12 +31,12 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		return p("branch", "Branch not found", "The repo %s has no branch %q. Check the name, or push the branch.", at.Repo,
 			at.Branch)
-	case errors.Is(err, baserepo.ErrNoFile):
+	case errors.Is(err, ErrNoFile):
 		return p("promotion", "No BaseRepo on the branch", "The root of %s contains no %s, and promotion does not name the "+
 			"base. Add the file with a BaseRepo, or pass a kalypso_promotion as a whole.", at, document.File)
-	case errors.Is(err, baserepo.ErrOtherBase):
+	case errors.Is(err, ErrOtherBase):
 		return p("promotion", "Promotion from another repo", "At %s: %s Make both the same repo.", at, text)
-	case errors.Is(err, baserepo.ErrMoved):
+	case errors.Is(err, ErrMoved):
 		return p("branch", "The branch moved after the plan was made", "At %s: %s of %s. Nothing was written. Make a new "+
 			"plan: it shows what changed.", at, strings.TrimSuffix(text, "."), document.File)
 	case errors.Is(err, document.ErrNoBaseRepo), errors.Is(err, document.ErrInPlace):
@@ -67,11 +64,11 @@ func Error(at baserepo.EnvironmentBranch, err error) problem.Problem {
 	return p("repo", "The control plane can't be used", "At %s: %s", at, text)
 }
 
-// Decision returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan. s is the state
+// Problems returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan. s is the state
 // that the decision was made from; nil for a create.
-func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision) (ps problem.Problems) {
+func (decision Decision) Problems(d *Desired, s *State) (ps problem.Problems) {
 	if decision.Err != nil {
-		ps = append(ps, Error(d.At, decision.Err))
+		ps = append(ps, ErrorProblem(d.At, decision.Err))
 	}
 	if decision.Drifted {
 		ps = append(ps, driftProblem(d, s))
@@ -92,8 +89,8 @@ func Decision(d *baserepo.Desired, s *baserepo.State, decision baserepo.Decision
 	return ps
 }
 
-// Created warns that a create sets another commit than the one that the branch pins now.
-func Created(d *baserepo.Desired, now *baserepo.State) (ps problem.Problems) {
+// CreateProblems warns that a create sets another commit than the one that the branch pins now.
+func CreateProblems(d *Desired, now *State) (ps problem.Problems) {
 	if now.Commit == d.Promotion.Commit || d.Promotion.KeepsCommit() {
 		return nil
 	}
@@ -103,7 +100,7 @@ func Created(d *baserepo.Desired, now *baserepo.State) (ps problem.Problems) {
 }
 
 // driftProblem reports changes from outside Terraform: as an error, or as a warning if the apply overwrites them.
-func driftProblem(d *baserepo.Desired, s *baserepo.State) problem.Problem {
+func driftProblem(d *Desired, s *State) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at the root of %s pinned %s after the last apply, and pins %s now:\n", document.File, s.At,
 		commitText(s.Delivered), commitText(s.Commit))

@@ -1,10 +1,10 @@
-package soak_test
+package deployment_test
 
 import (
 	"testing"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/soak"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 )
 
 func TestCovers(t *testing.T) {
@@ -23,7 +23,7 @@ func TestCovers(t *testing.T) {
 		{"last proof after the end", start.Add(2 * time.Hour), time.Hour, true},
 		{"proof before the start", start.Add(-time.Second), 0, false},
 	} {
-		r := soak.Run{Start: start, Last: c.last}
+		r := deployment.Run{Start: start, Last: c.last}
 		if got := r.Covers(c.soak); got != c.want {
 			t.Errorf("%s: %t", c.name, got)
 		}

@@ -1,11 +1,10 @@
-package report_test
+package baserepo_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 )
 
@@ -16,7 +15,7 @@ func TestRejectedPush(t *testing.T) {
 		"pre-receive hook declined",
 		"TF402455: Pushes to this branch are not permitted; you must use a pull request to update this branch.",
 	} {
-		p := report.Error(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Reason: reason})
+		p := baserepo.ErrorProblem(baserepo.EnvironmentBranch{}, &gitremote.RejectedError{Reason: reason})
 		if p.Summary != "The server refused the push" || !strings.Contains(p.Detail, reason) ||
 			strings.Count(p.Detail, `delivery.strategy = "pull_request"`) != 1 {
 			t.Errorf("%s: %s", p.Summary, p.Detail)
