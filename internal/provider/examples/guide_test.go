@@ -131,6 +131,13 @@ func TestAccLeavingTheOperator(t *testing.T) {
 		t.Errorf("the operator's tree is %s, and the plan's is another:\n%s", hash, out)
 	}
 	g.next(`data "kalypso_assignments" "dev"`)
+	remove := func(file string) {
+		t.Helper()
+		if err := os.Remove(filepath.Join(g.Folder, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove("why.tf")
 
 	g.next("adopt = true")
 	rehearsed := g.next("terraform workspace new rehearsal")
@@ -163,6 +170,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	unchanged("without adopt")
 
 	g.skip("promoted_commit")
+	g.skip("moved {")
 	rest := g.text // imports, as the guide "Import existing objects" shows
 	_, g.text, _ = strings.Cut(acc.ReadFile(t, bringGuide), "## Import blocks\n")
 	g.next("import_blocks")
@@ -202,11 +210,8 @@ func TestAccLeavingTheOperator(t *testing.T) {
 		t.Fatalf("the text has no heading between the import blocks and the resources:\n%s", model)
 	}
 	g.Write("model.tf", resources)
-	for _, file := range []string{"import-blocks.tf", "fleet.tf", "why.tf"} {
-		if err := os.Remove(filepath.Join(g.Folder, file)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	remove("import-blocks.tf")
+	remove("fleet.tf")
 	g.shell("terraform apply")
 	unchanged("all moved")
 	if after := g.State()[rendering]; after["tree_hash"] != before["tree_hash"] ||

@@ -155,6 +155,13 @@ func decide(
 	if delivery.NamesUnscheduled(p) {
 		found = slices.DeleteFunc(slices.Clone(found), check.IsUnscheduled)
 	}
+	if w, writes := p.(*delivery.Write); writes {
+		found = slices.Concat(found, check.EmptiedValues(rendered.Wish.Fleet, before))
+		if before.Current() && before.Environment == rendered.Wish.Environment && rendered.Tree != nil {
+			renamed := check.RenamedTargets(rendered.Wish.Fleet, w.Next.Baseline(before), w.Next.Target())
+			found = append(found, renamed...)
+		}
+	}
 	return p, slices.Concat(found, delivery.ClearSecrets(p))
 }
 

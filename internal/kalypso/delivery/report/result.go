@@ -196,6 +196,12 @@ func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
 			checked.Open.Number, checked.Open.URL, t.Wish.Destination), "delivery"))
 	}
 	if change := checked.Change; change != nil {
+		if r := change.Branch.Record; r != nil && plan.All().Prior == nil && r.Environment == t.Wish.Environment {
+			ps = append(ps, problem.WarningAt("The state takes a rendering over", fmt.Sprintf(
+				"At %s, the branch contains this rendering already, and the state does not know it. After the apply, it belongs to "+
+					"this state. If another state contains it too, each apply undoes the other one: remove it there with terraform "+
+					"state rm.", t.Wish.Destination), "gitops_repo"))
+		}
 		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)
 		ps = append(ps, warnings(change.Warnings)...)
 		ps = append(ps, spent(t, slices.Concat(plan.All().Accepted, change.Accepted))...)

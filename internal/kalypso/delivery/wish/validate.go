@@ -24,6 +24,11 @@ func (a *Arguments) Validate() problem.Problems {
 	if _, err := parseLimit(a.Guardrails.MaxKept, DefaultMaxKept); err != nil {
 		ps = append(ps, problem.At("Invalid limit", problem.Sentence(err), "guardrails", "max_kept"))
 	}
+	if a.Environment == "default" {
+		ps = append(ps, problem.WarningAt("The environment has the name of Terraform's default workspace",
+			"environment is \"default\". If it is terraform.workspace, the workspace is not selected: run terraform workspace "+
+				"select with the environment's name. Otherwise give the environment a name of its own.", "environment"))
+	}
 	commit := a.Promotion.Commit
 	if a.Promotion.Reason == (promotion.Reason{}) && !unknown.Is(commit) && strings.ContainsAny(commit, " \t\n\f\r") {
 		ps = append(ps, problem.At("Invalid promoted commit",
