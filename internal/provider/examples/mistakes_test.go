@@ -143,7 +143,7 @@ func TestAccMistakes(t *testing.T) {
 				m.T.Errorf("the other state takes the rendering over in silence:\n%s", out)
 			}
 		}, says: []string{
-			`Error: Another state applied this rendering`,
+			`Error: Drift: another state applied this rendering`,
 			`Render environment dev - large/web-test/reconciler.yaml`,
 			`One rendering belongs to one state`,
 		}, mend: func(m *mistaken) {

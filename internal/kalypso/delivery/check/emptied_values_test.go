@@ -42,7 +42,8 @@ func TestEmptiedValues(t *testing.T) {
 			if p.Severity != problem.Warning {
 				t.Errorf("%s: %v", name, p)
 			}
-			got = append(got, string(p.Path[1].(problem.Key)))
+			key, _ := p.Path[1].(problem.Key)
+			got = append(got, string(key))
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

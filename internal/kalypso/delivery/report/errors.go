@@ -136,7 +136,8 @@ func repoProblem(at destination.Destination, err error) problem.Problem {
 	case errors.Is(err, gitremote.ErrEmptyAnswer): // before the error that caused it
 	case errors.Is(err, gitremote.ErrUnauthorized):
 		summary = "Credentials refused"
-		detail = sentence + " A token may have expired. The provider uses the credential whose url is the longest prefix of the repo's URL. It " +
+		detail = sentence + " A token may have expired." +
+			" The provider uses the credential whose url is the longest prefix of the repo's URL. It " +
 			"needs permission to read and to push."
 	case errors.Is(err, gitremote.ErrUnreachable):
 		summary = "GitOps repo can't be reached"

@@ -173,7 +173,7 @@ func TestDriftByApplies(t *testing.T) {
 			if len(ps) != 1 || ps.HasErrors() != fails || fails != strings.Contains(ps[0].Detail, "accepted_changes = [") {
 				t.Fatalf("%s, %s: %v", tt.name, reaction, ps)
 			}
-			if got := ps[0].Summary == "Another state applied this rendering"; got != tt.others {
+			if got := ps[0].Summary == "Drift: another state applied this rendering"; got != tt.others {
 				t.Errorf("%s, %s: the summary is %q", tt.name, reaction, ps[0].Summary)
 			}
 		}

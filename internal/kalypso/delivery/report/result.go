@@ -131,13 +131,15 @@ func writeDrift(b *strings.Builder, s *past.State) {
 // or an apply ended before it saved its state.
 func otherStateProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 	var b strings.Builder
-	fmt.Fprintf(&b, "At %s, an apply with another state changed the rendered folders:\n", s.Destination)
+	fmt.Fprintf(&b, "At %s, an apply with another state changed the rendered folders, as the messages of its "+
+		"commits say:\n", s.Destination)
 	writeDrift(&b, s)
 	const (
-		summary = "Another state applied this rendering"
+		summary = "Drift: another state applied this rendering"
 		advice  = "\nOne rendering belongs to one state; else each apply undoes the other one. People may have applied a " +
 			"copy of the state, another workspace, or another root module with the same gitops_repo; or an apply ended before " +
-			"it saved its state. Keep one state, in a backend that locks it, and give any other rendering its own branch or path."
+			"it saved its state. Keep one state, in a backend that locks it, and give any other rendering its own branch or " +
+			"path."
 	)
 	if reaction != drift.Fail {
 		text := b.String() + advice
@@ -198,9 +200,9 @@ func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
 	if change := checked.Change; change != nil {
 		if r := change.Branch.Record; r != nil && plan.All().Prior == nil && r.Environment == t.Wish.Environment {
 			ps = append(ps, problem.WarningAt("The state takes a rendering over", fmt.Sprintf(
-				"At %s, the branch contains this rendering already, and the state does not know it. After the apply, it belongs to "+
-					"this state. If another state contains it too, each apply undoes the other one: remove it there with terraform "+
-					"state rm.", t.Wish.Destination), "gitops_repo"))
+				"At %s, the branch contains this rendering already, and the state does not know it. After the apply, it "+
+					"belongs to this state. If another state contains it too, each apply undoes the other one: remove it there with "+
+					"terraform state rm.", t.Wish.Destination), "gitops_repo"))
 		}
 		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)
 		ps = append(ps, warnings(change.Warnings)...)
