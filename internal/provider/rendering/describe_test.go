@@ -65,22 +65,23 @@ func TestAccDescription(t *testing.T) {
 	const marker = `<!-- kalypso-rendering: {"environment":"dev","branch":"dev","path":"."} -->`
 	expectDescription(r.Root, false, "Renders environment `dev` to branch `dev`.",
 		"3 added, 0 removed, 0 changed on 2 cluster types",
-		"| `large` (new) | `app-a`, `app-b` |  |  |",
+		"- `large` (new): `app-a`, `app-b`\n",
 		"**Promoted commit:** [`aaaaaaa`](<https://github.com/acme/base/commit/"+commits[0]+">)\n", marker)
 
 	r.Set("value", "canary-2")
-	expectDescription(r.Root, true, "0 added, 0 removed, 3 changed", "| `small` |  |  | `app-c` |",
+	expectDescription(r.Root, true, "0 added, 0 removed, 3 changed", "- `small`: `app-c`\n",
 		"- `all` on 3 deployment targets of `large`, `small`: `value`\n",
 		"- `large` places 2 targets on `large`\n", "  linkStyle 0,1,2 stroke:#d4a72c,stroke-width:2px\n")
 	r.Set("values", map[string]string{"a": "canary-own"})
 	expectDescription(r.Root, true, "- `of-a` (new) on 1 deployment target of `large`: `value` added\n",
-		"| `large` |  |  | `app-a` |")
+		"### Changed\n\n- `large`: `app-a`\n")
 	r.Set("targets", map[string]string{"a": "large", "b": "small"})
 	at(commits[1])
 	move := "[`aaaaaaa`](<https://github.com/acme/base/commit/" + commits[0] +
 		">) → [`bbbbbbb`](<https://github.com/acme/base/commit/" + commits[1] +
 		">), [compare](<https://github.com/acme/base/compare/" + commits[0] + "..." + commits[1] + ">)"
-	expectDescription(r.Root, true, "| `large` |  | `app-b` |  |\n| `small` | `app-b` | `app-c` |  |",
+	expectDescription(r.Root, true, "### Removed\n\n- `large`: `app-b`\n- `small`: `app-c`\n",
+		"- `app-b` from `large` to `small`\n",
 		"**Promoted commit:** "+move,
 		"- `https://github.com/acme/base`: "+move+" (`configs.yaml`)",
 		"- `base` on 1 deployment target of `small`: `commit`\n")
