@@ -38,9 +38,16 @@ type killedRun struct {
 	pulls   bool     // the rendering is delivered by pull requests
 	waves   bool     // the rendering is delivered in waves
 	own     int      // a value of the environment
-	kills   int      // the number of applies that were killed
-	log     []string // what happened
+	points  int      // the number of points at which an apply is killed, see kill
+	// team has the workloads a, b and c, and gets feedback about them. Nil: no repo has them, and nobody gets feedback.
+	team *githubfake.Repo
+	*publishing
+	kills int      // the number of applies that were killed
+	log   []string // what happened
 }
+
+// workloads are those that can fail to render.
+var workloads = []string{"a", "b", "c"}
 
 // stageContext is the context of the status that opens the gate of a commit.
 const stageContext = "stage environment"
@@ -51,7 +58,7 @@ func newKilledRun(t *testing.T, seed uint64) *killedRun {
 	r := &killedRun{
 		ProtocolRun: acc.NewRenderingRun(t), Rand: rand.New(rand.NewPCG(seed, 3)), fake: fake,
 		on: fake.AddRepo(t, "acme/gitops"), rules: map[string]any{"after": map[string]any{"stage": map[string]any{}}},
-		broken: map[string]bool{}, types: []string{"large", "small"},
+		broken: map[string]bool{}, types: []string{"large", "small"}, points: 3,
 	}
 	gitserver.Seed(t, r.on.Path, "dev", map[string]string{"README.md": "GitOps\n"})
 	r.Config = map[string]any{"github": map[string]any{"base_url": fake.URL, "token": fake.Token}}
@@ -134,17 +141,28 @@ func (r *killedRun) arguments(s *protocol.Session) map[string]any {
 		"{deploymentTargets: [{name: perf, environment: dev}]}")
 	manifests["config.yaml"] = fmt.Sprintf("kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, labels: "+
 		"{platform-config: \"true\"}}\ndata: {v: \"'%d'\", own: \"'%d'\"}\n", at, r.own)
-	for _, name := range []string{"a", "b", "c"} {
+	files, prefix, sources := map[string]string{}, "", map[string]any{}
+	for _, name := range workloads {
 		breaks := ""
 		if r.broken[name] {
 			breaks = "breaks: data"
 		}
-		manifests[name+".yaml"] = acc.KalypsoYAML("Workload", name,
+		files[name+".yaml"] = acc.KalypsoYAML("Workload", name,
 			"{deploymentTargets: [{name: perf, environment: dev, manifests: {"+breaks+"}}]}")
+	}
+	if r.team != nil {
+		prefix = r.team.URL + "@main:"
+		sources[prefix+"."] = r.push(files)
+	}
+	for name, text := range files {
+		manifests[prefix+name] = text
 	}
 	all["promotion"], all["cluster_types"], all["manifests"] = read, types, manifests
 	if at > 0 {
-		all["sources"] = map[string]any{r.on.URL + "@main:.": commit}
+		sources[r.on.URL+"@main:."] = commit
+	}
+	if len(sources) > 0 {
+		all["sources"] = sources
 	}
 	r.observe(s, all)
 	return all
@@ -188,14 +206,27 @@ func (r *killedRun) run(ctx context.Context) (changes bool, ds protocol.Diagnost
 	}
 	given := r.arguments(s)
 	plan, ds := s.Plan(r.T.Context(), &r.Resource, given)
-	if plan == nil || !plan.Changes() {
+	if plan == nil {
 		return false, ds
 	}
-	after, ds := r.Start().Apply(ctx, plan, given)
-	if after != nil && !ds.HasErrors() {
+	var published *protocol.Plan
+	if r.publishing != nil {
+		if published, ds = r.planPublication(commitOf(r.T, plan.Planned)); published == nil {
+			return false, ds
+		}
+	}
+	if plan.Changes() {
+		changes = true
+		after, ds := r.Start().Apply(ctx, plan, given)
+		if after == nil || ds.HasErrors() {
+			return true, ds
+		}
 		r.Resource = *after
 	}
-	return true, ds
+	if published != nil && published.Changes() {
+		return true, r.publish(ctx, published, commitOf(r.T, r.Resource.State))
+	}
+	return changes, ds
 }
 
 // kill runs an apply, of which Terraform saves nothing: neither its result nor that of the refresh. The provider is
@@ -204,15 +235,19 @@ func (r *killedRun) kill() {
 	r.T.Helper()
 	ctx, cancel := context.WithCancel(r.T.Context())
 	defer cancel()
-	before := r.Resource
+	before, publishing := r.Resource, r.publishing
+	if publishing != nil {
+		was := *publishing
+		defer func() { *publishing = was }()
+	}
 	point := "at its end"
-	switch n := r.IntN(3); {
+	switch n := r.IntN(r.points); {
 	case n == 0:
 		point = "right after its push"
 		r.fake.Git.Fail(gitserver.Fault{
 			Service: "git-receive-pack", Method: http.MethodPost, Serve: true, BeforeAnswer: cancel,
 		})
-	case n == 1 && r.pulls:
+	case n == 1 && r.pulls, n == 3:
 		left := 1 + r.IntN(8)
 		point = fmt.Sprintf("before writing request %d to the host", left)
 		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut} {
@@ -226,12 +261,18 @@ func (r *killedRun) kill() {
 	case n == 1:
 		r.fake.Git.DropAnswer()
 		point = "at its end, after the answer to its push was lost"
+	case n >= 4:
+		point = r.killPublication(1+r.IntN(25), cancel)
 	}
 	head := gitserver.Rev(r.T, r.on.Path, "dev")
 	changes, ds := r.run(ctx)
 	r.Resource = before
 	r.fake.Git.ClearFaults()
-	if now := gitserver.Rev(r.T, r.on.Path, "dev"); now != head || r.pulls && changes {
+	if publishing != nil {
+		publishing.server.Fail(nil)
+	}
+	now := gitserver.Rev(r.T, r.on.Path, "dev")
+	if now != head || (r.pulls || publishing != nil) && changes {
 		r.kills++
 	}
 	r.did("an apply is killed %s (%t): %s", point, changes, errorsOf(ds))
@@ -262,7 +303,7 @@ func (r *killedRun) change() {
 	case 0, 1, 2, 3:
 		r.commit("success")
 	case 4, 5, 6:
-		name := []string{"a", "b", "c"}[r.IntN(3)]
+		name := workloads[r.IntN(len(workloads))]
 		r.broken[name] = !r.broken[name]
 		r.did("workload %s is broken: %t", name, r.broken[name])
 	case 7:
@@ -350,6 +391,11 @@ func (r *killedRun) chain(rounds int) int {
 		}
 		r.settle()
 		r.calm()
+		if r.publishing != nil {
+			r.settle()
+			r.expectPublished()
+			r.expectFeedback()
+		}
 		if r.IntN(3) == 0 {
 			r.expectRefused()
 		}
@@ -418,6 +464,7 @@ func TestKilledApplies(t *testing.T) {
 	var kills atomic.Int64
 	for name, setup := range map[string]func(*killedRun){
 		"push": func(*killedRun) {}, "pull request": (*killedRun).byPullRequest, "waves": (*killedRun).inWaves,
+		"publication and feedback": (*killedRun).publishes,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range seeds.Of(t, 3, 40) {

@@ -90,9 +90,9 @@ func dynamic(schema *tfprotov6.Schema, config map[string]any) *tfprotov6.Dynamic
 	return encode(Value(schema.ValueType(), config))
 }
 
-// propose returns the state that Terraform proposes to the provider. It has the values of the configuration, and the
-// prior values of computed attributes that the configuration does not set. It does not support blocks and computed
-// attributes below an argument, since our schemas have none.
+// propose returns the state that Terraform proposes to the provider. It has the values of the configuration without
+// write-only arguments, and the prior values of computed attributes that the configuration does not set. It does not
+// support blocks and computed attributes below an argument, since our schemas have none.
 func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) tftypes.Value {
 	given, was := as[map[string]tftypes.Value](config), as[map[string]tftypes.Value](prior)
 	proposed := maps.Clone(given)
@@ -103,8 +103,25 @@ func propose(schema *tfprotov6.Schema, prior, config tftypes.Value) tftypes.Valu
 		if before, there := was[a.Name]; a.Computed && given[a.Name].IsNull() && there {
 			proposed[a.Name] = before
 		}
+		if a.NestedType != nil {
+			proposed[a.Name] = withoutWriteOnly(a.NestedType, proposed[a.Name])
+		}
 	}
 	return tftypes.NewValue(config.Type(), proposed)
+}
+
+// withoutWriteOnly makes the write-only arguments in a nested object null.
+func withoutWriteOnly(o *tfprotov6.SchemaObject, v tftypes.Value) tftypes.Value {
+	if o.Nesting != tfprotov6.SchemaObjectNestingModeSingle || v.IsNull() || !v.IsKnown() {
+		return v
+	}
+	parts := maps.Clone(as[map[string]tftypes.Value](v))
+	for _, a := range o.Attributes {
+		if a.WriteOnly {
+			parts[a.Name] = tftypes.NewValue(parts[a.Name].Type(), nil)
+		}
+	}
+	return tftypes.NewValue(v.Type(), parts)
 }
 
 func computes(o *tfprotov6.SchemaObject) bool {
