@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // The schemes of a [URL].
@@ -29,14 +30,20 @@ type URL struct {
 	Path   string // as written; without a leading slash only if relative to an SSH home
 }
 
-// escapeLocal escapes the characters of a local path that would end the path of a URL.
-var escapeLocal = strings.NewReplacer("%", "%25", "#", "%23", "?", "%3F")
+// escapeReserved escapes the characters of a local path that would end the path of a URL.
+var escapeReserved = strings.NewReplacer("%", "%25", "#", "%23", "?", "%3F")
+
+// escapeLocal escapes a local path for a URL, also white space at its end, which [Parse] would remove.
+func escapeLocal(p string) string {
+	kept := strings.TrimRightFunc(p, unicode.IsSpace)
+	return escapeReserved.Replace(kept) + url.PathEscape(p[len(kept):])
+}
 
 // String returns the normalized URL. URLs of one repository are equal after normalization, if they differ only in the
 // case of the host, a default port or the short form.
 func (u URL) String() string {
 	if u.Scheme == schemeFile {
-		return "file://" + escapeLocal.Replace(u.Path)
+		return "file://" + escapeLocal(u.Path)
 	}
 	var b strings.Builder
 	b.WriteString(u.Scheme + "://")
