@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -78,6 +79,9 @@ func (c *Cluster) check() (size int, err error) {
 		texts = slices.AppendSeq(slices.AppendSeq(texts, maps.Keys(set)), maps.Values(set))
 	}
 	for _, text := range texts {
+		if !utf8.ValidString(text) { // a Secret may contain any bytes, and Terraform only text
+			return 0, fmt.Errorf("one of its names, labels or properties is not UTF-8")
+		}
 		if len(text) > maxText {
 			return 0, fmt.Errorf("one of its names, labels or properties has more than %d bytes", maxText)
 		}
