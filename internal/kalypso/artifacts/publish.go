@@ -210,13 +210,18 @@ func (w *publishing) claimedCommit(ctx context.Context) (plumbing.Hash, error) {
 	if !ok || err != nil {
 		return plumbing.ZeroHash, err
 	}
-	var manifest struct{ Annotations map[string]string }
-	_ = json.Unmarshal(text, &manifest) // not JSON: it is no artifact of ours
-	_, commit, _ := strings.Cut(manifest.Annotations[ocispec.AnnotationRevision], hashPrefix)
+	return commitIn(text), nil
+}
+
+// commitIn returns the commit that a manifest names, or zero.
+func commitIn(manifest []byte) plumbing.Hash {
+	var m struct{ Annotations map[string]string }
+	_ = json.Unmarshal(manifest, &m) // not JSON: it is no artifact of ours
+	_, commit, _ := strings.Cut(m.Annotations[ocispec.AnnotationRevision], hashPrefix)
 	if !plumbing.IsHash(commit) {
-		return plumbing.ZeroHash, nil
+		return plumbing.ZeroHash
 	}
-	return plumbing.NewHash(commit), nil
+	return plumbing.NewHash(commit)
 }
 
 // upload builds the artifacts that the publication did not find, and uploads those that the registry does not contain.

@@ -45,7 +45,7 @@ func keys(t *testing.T) map[string]crypto.Signer {
 }
 
 // pkcs8 returns a key in PKCS #8.
-func pkcs8(t *testing.T, key crypto.Signer) []byte {
+func pkcs8(t testing.TB, key crypto.Signer) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

@@ -143,15 +143,22 @@ func readPage[T any](
 	if at, err := http.ParseTime(header.Get("Date")); err == nil {
 		g.now = at
 	}
-	page := &answerPage[T]{}
-	if err := jsonv2.Unmarshal(text, page, tolerant); err != nil {
-		return nil, 0, errors.New("the rows of the answer don't have the format that Azure documents")
-	}
-	if page.Count != nil && int64(len(page.Data)) != *page.Count {
-		return nil, 0, fmt.Errorf("%w: a page announces %d rows and contains %d", errIncomplete, *page.Count,
-			len(page.Data))
+	page, err := parsePage[T](text)
+	if err != nil {
+		return nil, 0, err
 	}
 	return page, quotaPause(header), nil
+}
+
+func parsePage[T any](text []byte) (*answerPage[T], error) {
+	page := &answerPage[T]{}
+	if err := jsonv2.Unmarshal(text, page, tolerant); err != nil {
+		return nil, errors.New("the rows of the answer don't have the format that Azure documents")
+	}
+	if page.Count != nil && int64(len(page.Data)) != *page.Count {
+		return nil, fmt.Errorf("%w: a page announces %d rows and contains %d", errIncomplete, *page.Count, len(page.Data))
+	}
+	return page, nil
 }
 
 // queryPath is the path of the operation Client.Resources of armresourcegraph.

@@ -82,6 +82,14 @@ func runPlugin(ctx context.Context, config *rest.Config) (*clientauthentication.
 	if err != nil {
 		return nil, err
 	}
+	return parsePlugin(codecs, version, output, credential)
+}
+
+// parsePlugin reads the output of a program over the credential that it was asked for.
+func parsePlugin(
+	codecs serializer.CodecFactory, version schema.GroupVersion, output []byte,
+	credential *clientauthentication.ExecCredential,
+) (*clientauthentication.ExecCredentialStatus, error) {
 	line := yamlend.LineAfterFirst(string(output))
 	_, kind, err := codecs.UniversalDecoder(version).Decode(output, nil, credential)
 	switch {

@@ -51,7 +51,7 @@ var answers = []row{
 	}},
 	{"a part of an answer that is null is an error of the server, or does not matter", func(p *place) {
 		recorder := &recorder{}
-		repo := p.over(Writer, transport(recorder.record))
+		repo := p.over(transport(recorder.record))
 		now := githost.PullRequest{}
 		variants := 0
 		for _, op := range operations(p.local.head("change")) {
@@ -86,7 +86,7 @@ func smallAnswers(a *httpapi.Access) { a.MaxAnswer = 300_000 }
 func (p *place) repeating(form string, status int, encode func(header string) any) {
 	p.Helper()
 	var credentials []string
-	repo := p.over(Writer, transport(func(req *http.Request) (*http.Response, error) {
+	repo := p.over(transport(func(req *http.Request) (*http.Response, error) {
 		for _, name := range []string{"Authorization", "Private-Token"} {
 			if header := req.Header.Get(name); header != "" {
 				credentials = append(credentials, header[strings.LastIndex(header, " ")+1:])
@@ -127,7 +127,7 @@ func (p *place) withNull(op operation, now githost.PullRequest, exchanges []exch
 	exchanges[at].body = null.body
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
-	err := op.do(call{ctx, p.over(Writer, replay(exchanges)), now})
+	err := op.do(call{ctx, p.over(replay(exchanges)), now})
 	var e *githost.Error
 	switch wholeObject := null.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
 	case err == nil && wholeObject:

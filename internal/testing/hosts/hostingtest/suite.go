@@ -69,9 +69,9 @@ func (p *place) as(c Credential) githost.Repo {
 }
 
 // over returns the repo of a host that sends its requests over a transport.
-func (p *place) over(c Credential, transport http.RoundTripper) githost.Repo {
+func (p *place) over(transport http.RoundTripper) githost.Repo {
 	p.Helper()
-	return p.with(c, func(a *httpapi.Access) { a.Transport = transport })
+	return p.with(Writer, func(a *httpapi.Access) { a.Transport = transport })
 }
 
 // with returns the repo of a host with another access to its API.
