@@ -13,6 +13,8 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 	pgperrors "github.com/ProtonMail/go-crypto/openpgp/errors"
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 var errDamaged = errors.New("its signature can't be read")
@@ -54,7 +56,7 @@ func (v *Verifier) openPGP(payload, armoured []byte, now time.Time) (signer stri
 	}
 	name := "the key " + fmt.Sprintf("%016X", id)
 	if identity := keys[0].Entity.PrimaryIdentity(); identity != nil {
-		name = identity.Name
+		name = printable.Line(identity.Name) // any bytes
 	}
 	switch {
 	case signature.Hash == crypto.SHA1:

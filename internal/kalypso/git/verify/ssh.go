@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // namespace is the namespace of Git's signatures.
@@ -183,7 +184,7 @@ func (v *Verifier) ssh(payload, armoured []byte, when time.Time) (signer string,
 		for _, s := range v.signers {
 			if s.matches(key) && s.principals.match(principal) && s.valid(key, when) == nil &&
 				(s.namespaces == nil || s.namespaces.match(namespace)) {
-				return principal, nil
+				return printable.Line(principal), nil // a certificate may contain any bytes
 			}
 		}
 	}

@@ -79,7 +79,8 @@ var errPrivate = errors.New("it contains a private key. Remove it here, where st
 	"replace it if it was shared. Only the public key is needed")
 
 // Commit checks the signature of a commit, as Git stores it, at the time now. signer is the principal of an SSH key or
-// the user ID of an OpenPGP key. The error is the reason why the signature is not accepted.
+// the user ID of an OpenPGP key, escaped as [printable.Line] does. The error is the reason why the signature is not
+// accepted.
 func (v *Verifier) Commit(raw []byte, now time.Time) (signer string, err error) {
 	payload, signature, count := split(raw)
 	when, err := committed(payload)
