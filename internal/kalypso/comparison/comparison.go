@@ -59,7 +59,7 @@ type Comparison struct {
 	configs map[configKey][]Folder
 	files   map[string][]Folder
 	read    map[fileRead]fileDifference
-	secrets secrets
+	secrets Secrets
 }
 
 // ConfigDifference is a difference of config values, with the folders in which it occurs.

@@ -54,7 +54,7 @@ func (c *Comparison) Add(f FolderPair, name string, left, right []byte) {
 	}
 	pair := fileRead{name, Pair[string]{of.Left.hide(left), of.Right.hide(right)}, left != nil && right != nil}
 	if pair.both && pair.contents.Left == pair.contents.Right {
-		c.secrets.add(of.Left, secretsIn(pair.contents.Left)) // there are many such files, so none is parsed
+		c.secrets.add(of.Left, SecretsIn(pair.contents.Left)) // there are many such files, so none is parsed
 		return
 	}
 	found, known := c.read[pair]

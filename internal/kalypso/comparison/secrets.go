@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/secretscan"
 )
@@ -13,17 +14,16 @@ import (
 // of any word, so only values that are equal to it are hidden.
 const shortestPart = 5
 
-// secrets are the secrets in all files that were compared. The same text may occur elsewhere, where neither its key nor
-// its form shows that it is one.
-type secrets struct {
+// Secrets are the secrets in files that are shown together. The same text may occur elsewhere, where neither its key
+// nor its form shows that it is one. The zero value has none.
+type Secrets struct {
 	short map[string]bool
 	long  redact.Secrets
 }
 
-// add adds secrets that contain the marks of names.
-func (s *secrets) add(of names, texts []string) {
+// Add adds secrets.
+func (s *Secrets) Add(texts ...string) {
 	for _, text := range texts {
-		text = of.restore(text)
 		switch {
 		case len(text) >= shortestPart:
 			s.long.Add(text)
@@ -35,19 +35,25 @@ func (s *secrets) add(of names, texts []string) {
 	}
 }
 
+// Contains reports whether a value is one of the secrets, or contains one in any form.
+func (s *Secrets) Contains(value string) bool { return s.short[value] || s.long.Redact(value) != value }
+
+// add adds secrets that contain the marks of names.
+func (s *Secrets) add(of names, texts []string) { s.Add(lists.Map(texts, of.restore)...) }
+
 // hide returns a value with at most [maxValue] characters, and [Hidden] if it contains a secret in any form.
-func (s *secrets) hide(v value) value {
+func (s *Secrets) hide(v value) value {
 	if !v.exists || v.text == Hidden {
 		return v
 	}
-	if s.short[v.text] || s.long.Redact(v.text) != v.text {
+	if s.Contains(v.text) {
 		return value{Hidden, true}
 	}
 	return value{cut(v.text, maxValue), true}
 }
 
 // hideKey returns the key of a value, or [Hidden] if it contains a secret.
-func (s *secrets) hideKey(key string) string {
+func (s *Secrets) hideKey(key string) string {
 	if secretscan.Find("", key) != "" || s.long.Redact(key) != key {
 		return Hidden
 	}
@@ -56,18 +62,24 @@ func (s *secrets) hideKey(key string) string {
 
 // secrets returns the secrets in the values and in the rest of a file.
 func (c config) secrets() (found []string) {
-	found = secretsIn(c.rest)
+	found = SecretsIn(c.rest)
 	for key, text := range c.values {
-		found = append(found, secretscan.Texts(key, text)...)
-		for unescaped := range unescaped(cut(text, maxValue+maxSecret)) {
-			found = append(found, secretscan.Texts(key, unescaped)...)
-		}
+		found = append(found, SecretsOf(key, text)...)
 	}
 	return found
 }
 
-// secretsIn returns the secrets in a file, as they are and without the escapes of its format.
-func secretsIn(content string) []string {
+// SecretsOf returns the secrets in a value with a key, as it is and without escapes.
+func SecretsOf(key, text string) []string {
+	found := secretscan.Texts(key, text)
+	for unescaped := range unescaped(cut(text, maxValue+maxSecret)) {
+		found = append(found, secretscan.Texts(key, unescaped)...)
+	}
+	return found
+}
+
+// SecretsIn returns the secrets in a file, as they are and without the escapes of its format.
+func SecretsIn(content string) []string {
 	found := secretscan.Texts("", content)
 	for _, text := range found {
 		found = slices.AppendSeq(found, unescaped(text))

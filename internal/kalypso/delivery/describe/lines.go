@@ -24,6 +24,7 @@ type Lines struct {
 	groups  [][]fileChange // of the same change, in the order of the folders
 	unknown []int          // the folders whose files are not known
 	command func(folder string) string
+	secrets []string // of config values, which the files don't contain
 }
 
 // FolderFiles are the files of a folder, sorted by name; none if there is no folder.
@@ -57,11 +58,12 @@ type fileChange struct {
 const foldersPerChunk = 64
 
 // NewLines groups the changes of the files in folders, which must be sorted. It calls files from several goroutines.
-// command returns the command that shows the changes of one folder; it may be nil. NewLines returns nil if ctx is done.
+// command returns the command that shows the changes of one folder; it may be nil. secrets are texts that no line shows,
+// beside those that the files of a folder show to be secrets. NewLines returns nil if ctx is done.
 func NewLines(
-	ctx context.Context, folders []comparison.Folder, files FilesOf, command func(folder string) string,
+	ctx context.Context, folders []comparison.Folder, files FilesOf, command func(folder string) string, secrets []string,
 ) *Lines {
-	l := &Lines{folders: folders, files: files, command: command}
+	l := &Lines{folders: folders, files: files, command: command, secrets: secrets}
 	all := l.compareAll(ctx)
 	if ctx.Err() != nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/diff"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -56,7 +57,8 @@ func (l *Lines) group(changes []fileChange) string {
 	}
 	folder := func(c fileChange) string { return code(l.folders[c.folder].String()) }
 	fmt.Fprintf(&b, "%s\n\n", names(changes, maxNamed, folder))
-	edits, ok := withoutSecrets(f.appendEdits(nil))
+	hidden := l.hiddenIn(before, after)
+	edits, ok := hidden.withoutSecrets(f.appendEdits(nil))
 	switch text := printable.Text(strings.ReplaceAll(diff.Unified(edits), "\r\n", `\r`+"\n")); {
 	case !ok:
 		b.WriteString("The file contains a secret of several lines, so its lines are not shown.\n")
@@ -96,39 +98,91 @@ var setting = regexp.MustCompile(`^(\s*(?:- )?(?:export )?["']?([\w.-]+)["']?\s*
 
 const hiddenLine = "(secret)"
 
+// hiddenTexts are the secrets of a folder. A text that is one in one of its lines or files is one in all.
+type hiddenTexts struct{ comparison.Secrets }
+
+// hiddenIn returns the secrets of a folder before and after a change, with those of the config values.
+func (l *Lines) hiddenIn(folders ...FolderFiles) *hiddenTexts {
+	h := &hiddenTexts{}
+	h.Add(l.secrets...)
+	for _, folder := range folders {
+		for _, f := range folder.Files {
+			text := string(f.Content)
+			h.addNew(comparison.SecretsIn(text))
+			for line := range strings.Lines(text) {
+				key, value, ok := splitSetting(line)
+				if !ok {
+					value = line
+				}
+				h.addNew(comparison.SecretsOf(key, value))
+			}
+		}
+	}
+	return h
+}
+
+// addNew adds texts that are not hidden already.
+func (h *hiddenTexts) addNew(texts []string) {
+	for _, text := range texts {
+		if !strings.Contains(text, hiddenStart) {
+			h.Add(text)
+		}
+	}
+}
+
+// hiddenStart begins all texts in place of a secret.
+const hiddenStart = "(secret"
+
+// splitSetting splits a line that sets a key to a value.
+func splitSetting(line string) (key, value string, ok bool) {
+	found := setting.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+	if found == nil {
+		return "", "", false
+	}
+	return found[2], strings.Trim(found[3], `"', `), true
+}
+
 // withoutSecrets replaces the secrets in the lines of edits. It returns false if they contain a secret that spans
 // lines.
-func withoutSecrets(edits []diff.Edit) (shown []diff.Edit, ok bool) {
+func (h *hiddenTexts) withoutSecrets(edits []diff.Edit) (shown []diff.Edit, ok bool) {
 	var before, after strings.Builder
+	byForm := &hiddenTexts{} // hides no part of a secret that spans lines
 	for _, e := range edits {
 		var b bytes.Buffer
 		for line := range strings.Lines(string(e.Lines)) {
-			b.WriteString(withoutSecret(line))
+			b.WriteString(h.withoutSecret(line))
+			if e.Op != diff.Add {
+				before.WriteString(byForm.withoutSecret(line))
+			}
+			if e.Op != diff.Delete {
+				after.WriteString(byForm.withoutSecret(line))
+			}
 		}
 		e.Lines = b.Bytes()
-		if e.Op != diff.Add {
-			before.Write(e.Lines)
-		}
-		if e.Op != diff.Delete {
-			after.Write(e.Lines)
-		}
 		shown = append(shown, e)
 	}
 	return shown, secretscan.Find("", before.String()) == "" && secretscan.Find("", after.String()) == ""
 }
 
+// isSecret reports whether a text with a key contains a secret.
+func (h *hiddenTexts) isSecret(key, text string) bool {
+	return secretscan.Find(key, text) != "" || h.Contains(text)
+}
+
 // withoutSecret replaces a secret in a line.
-func withoutSecret(line string) string {
+func (h *hiddenTexts) withoutSecret(line string) string {
 	text, ended := strings.CutSuffix(line, "\n")
-	if found := setting.FindStringSubmatch(text); found != nil {
-		value := strings.Trim(found[3], `"', `)
-		if strings.HasPrefix(value, "(secret") {
-			return line // it is hidden already
+	if key, value, ok := splitSetting(text); ok {
+		if strings.HasPrefix(value, hiddenStart) {
+			return line
 		}
-		if secretscan.Find(found[2], value) != "" || secretscan.Find("", text) != "" {
-			text = found[1] + hiddenLine
+		if h.isSecret(key, value) || h.isSecret("", text) {
+			text = setting.FindStringSubmatch(text)[1] + hiddenLine
+			if h.isSecret("", text) { // in the key
+				text = hiddenLine
+			}
 		}
-	} else if secretscan.Find("", text) != "" {
+	} else if h.isSecret("", text) || h.Contains(strings.Trim(text, `-"', `)) {
 		text = hiddenLine
 	}
 	if ended {

@@ -46,7 +46,7 @@ func TestLineGroups(t *testing.T) {
 			}
 			return of("none"), of(test.lines[ct]), true
 		}
-		text := describe.Markdown(describe.RenderingChange{Lines: describe.NewLines(t.Context(), folders, files, nil)})
+		text := describe.Markdown(describe.RenderingChange{Lines: describe.NewLines(t.Context(), folders, files, nil, nil)})
 		var got []string
 		for _, found := range regexp.MustCompile("#### `f.yaml` (.*)").FindAllStringSubmatch(text, -1) {
 			got = append(got, found[1])
@@ -69,7 +69,7 @@ func TestLinesCancelled(t *testing.T) {
 		return before, after, true
 	}
 	folders := make([]comparison.Folder, 10_000)
-	if lines := describe.NewLines(ctx, folders, files, nil); lines != nil || compared.Load() > 100 {
+	if lines := describe.NewLines(ctx, folders, files, nil, nil); lines != nil || compared.Load() > 100 {
 		t.Errorf("%v after %d of %d folders", lines, compared.Load(), len(folders))
 	}
 }

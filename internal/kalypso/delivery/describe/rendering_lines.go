@@ -54,7 +54,7 @@ func changedLines(
 		}
 		return old, now, known
 	}
-	return NewLines(ctx, folders, files, diffCommand(t, before))
+	return NewLines(ctx, folders, files, diffCommand(t, before), wish.SecretTexts(t.Wish.Fleet))
 }
 
 // folderFiles returns the files of the folder of a deployment target with a hash, or false if they are not known.

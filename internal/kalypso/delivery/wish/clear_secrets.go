@@ -125,3 +125,11 @@ func HideSecrets(f *fleet.Fleet, with func(config *fleet.Config, key string) str
 		return with(config, key)
 	})
 }
+
+// SecretTexts returns the texts that make config values plainly secrets, see [HideSecrets].
+func SecretTexts(f *fleet.Fleet) (found []string) {
+	for _, c := range FindClearSecrets(f.Configs) {
+		found = append(found, secretscan.Texts(c.key, c.config.Data[c.key])...)
+	}
+	return found
+}
