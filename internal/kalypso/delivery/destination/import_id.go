@@ -43,6 +43,8 @@ func ParseImportID(id string) (environment string, at Destination, err error) {
 	return environment, at, err
 }
 
+var errNoRepo = errors.New("it names no repo")
+
 // Parse parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root. In the
 // branch, %, & and ; are percent-encoded.
 func Parse(text string) (at Destination, err error) {
@@ -51,7 +53,7 @@ func Parse(text string) (at Destination, err error) {
 		repo, query = text[:i], text[i+1:]
 	}
 	if repo == "" {
-		return at, errors.New("it names no repo")
+		return at, errNoRepo
 	}
 	values, err := url.ParseQuery(strings.ReplaceAll(query, "+", "%2B")) // in a branch name, a plus is not a space
 	switch {
@@ -68,7 +70,9 @@ func Parse(text string) (at Destination, err error) {
 	}
 	at = Destination{Repo: repo, Branch: values.Get("ref"), Path: "."}
 	if i := strings.LastIndex(repo[scheme:], "//"); i >= 0 {
-		at.Repo = repo[:scheme+i]
+		if at.Repo = repo[:scheme+i]; at.Repo == "" {
+			return Destination{}, errNoRepo
+		}
 		at.Path, err = CleanPath(repo[scheme+i+len("//"):])
 	}
 	return at, err
