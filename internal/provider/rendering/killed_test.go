@@ -39,7 +39,7 @@ type killedRun struct {
 	waves   bool     // the rendering is delivered in waves
 	own     int      // a value of the environment
 	points  int      // the number of points at which an apply is killed, see kill
-	// team has the workloads a, b and c, and gets feedback about them. Nil: no repo has them, and nobody gets feedback.
+	// team has the workloads a, b and c, and gets feedback about them. Nil: no repo has them, and no team gets feedback.
 	team *githubfake.Repo
 	*publishing
 	kills int      // the number of applies that were killed

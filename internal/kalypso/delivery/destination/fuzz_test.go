@@ -31,7 +31,7 @@ func FuzzImportID(f *testing.F) {
 		if _, err := giturl.Parse(at.Repo); err != nil {
 			return // the import refuses it
 		}
-		name, again, err := destination.ParseImportID(at.ImportID(environment))
+		name, again, err := destination.ParseImportID(at.ImportID(environment, ""))
 		if err != nil || name != environment || again != at {
 			t.Errorf("%q is %q at %+v, and then %q at %+v: %v", id, environment, at, name, again, err)
 		}

@@ -70,9 +70,10 @@ func Parse(text string) (at Destination, err error) {
 	}
 	at = Destination{Repo: repo, Branch: values.Get("ref"), Path: "."}
 	if i := strings.LastIndex(repo[scheme:], "//"); i >= 0 {
-		if at.Repo = repo[:scheme+i]; at.Repo == "" {
+		if scheme+i == 0 {
 			return Destination{}, errNoRepo
 		}
+		at.Repo = repo[:scheme+i]
 		at.Path, err = CleanPath(repo[scheme+i+len("//"):])
 	}
 	return at, err
