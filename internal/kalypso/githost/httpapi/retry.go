@@ -152,7 +152,8 @@ func Null(_ *http.Request, body []byte) error {
 		return errAfterEnd
 	}
 	// Libraries ignore what follows null.
-	if bytes.HasPrefix(body, []byte("null")) || slices.ContainsFunc(list, func(part json.RawMessage) bool { return isNull(part) }) {
+	if bytes.HasPrefix(body, []byte("null")) ||
+		slices.ContainsFunc(list, func(part json.RawMessage) bool { return isNull(part) }) {
 		return errNull
 	}
 	return nil
