@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/annotation"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -146,7 +146,7 @@ func (r *killedRun) expectPublished() {
 	for _, clusterType := range r.types {
 		tree := strings.TrimSpace(gitserver.Git(r.T, r.on.Path, "rev-parse", "dev:"+clusterType))
 		digest, manifest := r.manifest(clusterType, "latest")
-		if got := manifest.Annotations[annotation.Tree]; got != tree {
+		if got := manifest.Annotations[registry.TreeAnnotation]; got != tree {
 			r.fatalf("the tag latest of %s is of the tree %q, want %s", clusterType, got, tree)
 		}
 		for _, kind := range []string{"sig", "att"} {
