@@ -1,9 +1,9 @@
 // Package configure computes the platform configuration of assignments: it finds the configs that apply, merges their
 // values and validates them by the schemas that apply. It finds and merges the references to secrets by the same rules.
 //
-// Configs apply in byte order of their names, and a later value for a key merges onto the earlier one. The ConfigMaps of
-// Azure App Configuration apply after all others, in the order of their names: shorter keys first, and keys of the same
-// length in byte order.
+// Configs apply in byte order of their names, and a later value for a key merges onto the earlier one. The ConfigMaps
+// of Azure App Configuration apply after all others, in the order of their names: shorter keys first, and keys of the
+// same length in byte order.
 package configure
 
 import (

@@ -1,5 +1,5 @@
-// Package githost defines what the provider needs from a Git host beyond Git: pull requests, commit statuses and issues.
-// A package that implements [Host] adds a host; no other code knows which host it uses.
+// Package githost defines what the provider needs from a Git host beyond Git: pull requests, commit statuses and
+// issues. A package that implements [Host] adds a host; no other code knows which host it uses.
 package githost
 
 import (

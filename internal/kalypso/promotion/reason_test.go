@@ -51,8 +51,8 @@ func TestWaits(t *testing.T) {
 		want   string
 	}{
 		"a gate is closed": {
-			promotion.Reason{Decision: promotion.Hold, Summary: stays + "\n2 newer commits wait:\n- 2222222, stage: no status\n" +
-				"- 3333333, dev: no status"},
+			promotion.Reason{Decision: promotion.Hold, Summary: stays + "\n2 newer commits wait:\n" +
+				"- 2222222, stage: no status\n- 3333333, dev: no status"},
 			stays + " 2 newer commits wait: 2222222, stage: no status.",
 		},
 		"a rollout":         {promotion.Reason{Decision: promotion.Hold, Summary: "It stays.\nNote: x"}, "It stays."},

@@ -92,7 +92,8 @@ var additions = []*regexp.Regexp{
 		`()\n *To allow exactly this change, and no other, add its ID:\n *accepted_changes = \["[a-z]+-[0-9a-f]{12}"\]`),
 	// The head of a plan's diagnostics, if these are only the three warnings below.
 	regexp.MustCompile(`plan:\n(?:WARNING: ` +
-		`(?:Guardrails of the new rendering|delivery sets nothing|Nothing is promoted now) \[[^\n]*\n[^\n]*\n)+(planned:|# step|the plan )`),
+		`(?:Guardrails of the new rendering|delivery sets nothing|Nothing is promoted now) ` +
+		`\[[^\n]*\n[^\n]*\n)+(planned:|# step|the plan )`),
 	// The guardrails of a new rendering.
 	regexp.MustCompile(`WARNING: Guardrails of the new rendering \[AttributeName\("guardrails"\)\]\n[^\n]*\n()`),
 	// A newer commit waits for a gate.

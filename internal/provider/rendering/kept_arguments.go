@@ -17,7 +17,8 @@ import (
 // deciding lists the arguments that decide what is delivered. An apply that a stop keeps from writing keeps them.
 var deciding = []string{
 	"environment", "cluster_types", "templates", "configs", "config_schemas", "secrets", "scheduling_policies",
-	"workloads", "manifests", schemas.SourcesAttribute, "verified", "gitops_repo", "promoted_commit", "delivery", "preview",
+	"workloads", "manifests", schemas.SourcesAttribute, "verified", "gitops_repo", "promoted_commit", "delivery",
+	"preview",
 }
 
 // explaining lists the arguments that explain a tree: where the objects were read, and why the commit was chosen. An

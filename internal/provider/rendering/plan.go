@@ -165,8 +165,8 @@ func decide(
 	return p, slices.Concat(found, delivery.ClearSecrets(p))
 }
 
-// show plans every computed attribute, and the arguments that keep their values. It warns of what a reviewer of the plan
-// must know. tells says that the apply tells teams of their workloads.
+// show plans every computed attribute, and the arguments that keep their values. It warns of what a reviewer of the
+// plan must know. tells says that the apply tells teams of their workloads.
 func show(
 	ctx context.Context, m schemas.Model, plan delivery.Plan, state schemas.Model, tells bool, diags *diag.Diagnostics,
 ) {

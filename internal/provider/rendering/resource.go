@@ -76,7 +76,8 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 	return c.Plan
 }
 
-// lastPlan returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again. found contains the problems of the arguments and the fleet.
+// lastPlan returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again. found
+// contains the problems of the arguments and the fleet.
 func lastPlan(
 	ctx context.Context, c *schemas.Call, prior *past.Prior, before *past.State,
 ) (p delivery.Plan, found problem.Problems) {

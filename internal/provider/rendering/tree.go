@@ -148,8 +148,8 @@ func plannedFiles(t *next.Next, state schemas.Model) (types.Map, error) {
 	return types.MapValueMust(types.StringType, all), nil
 }
 
-// branchFiles returns the attribute files for the files on the branch. ok is false if files is nil, or if one of them is
-// not text.
+// branchFiles returns the attribute files for the files on the branch. ok is false if files is nil, or if one of them
+// is not text.
 func branchFiles(files map[string][]byte, promotedCommit string) (all map[string]attr.Value, ok bool) {
 	all = map[string]attr.Value{}
 	for path, content := range files {

@@ -12,8 +12,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 )
 
-// bigFleet returns a fleet of 12 cluster types, a third of them edge, and 20 workloads with a target web. Policies place
-// the first four workloads on the edge, and the others everywhere.
+// bigFleet returns a fleet of 12 cluster types, a third of them edge, and 20 workloads with a target web. Policies
+// place the first four workloads on the edge, and the others everywhere.
 func bigFleet() *fleet.Fleet {
 	f := &fleet.Fleet{Environment: "dev", Templates: []*fleet.Template{
 		{Meta: fleet.Meta{Name: "r"}, Type: fleet.TemplateReconciler, Manifests: []string{reconcilerText}},
@@ -115,7 +115,8 @@ func TestConsequenceFirst(t *testing.T) {
 	}
 }
 
-// TestLosingClusterTypesAreRed: a graph draws each cluster type that loses a target in red, also if it draws no targets.
+// TestLosingClusterTypesAreRed: a graph draws each cluster type that loses a target in red, also if it draws no
+// targets.
 func TestLosingClusterTypesAreRed(t *testing.T) {
 	t.Parallel()
 	for _, targets := range []int{1, describe.MaxNodes} {

@@ -167,7 +167,8 @@ func TestGolden(t *testing.T) {
 		},
 	}
 	renamed := describe.RenderingChange{
-		Environment: "dev", At: destination.Destination{Branch: "dev"}, Before: commit("e"), After: commit("f"), Marker: marker,
+		Environment: "dev", At: destination.Destination{Branch: "dev"}, Before: commit("e"), After: commit("f"),
+		Marker: marker,
 		ClusterTypes: []inventory.ClusterType{
 			{Name: "large", Added: []string{"store-web"}, Removed: []string{"shop-web"}, Unchanged: []string{"a"}},
 			{Name: "small", Added: []string{"store-web"}, Removed: []string{"b", "shop-web"}},

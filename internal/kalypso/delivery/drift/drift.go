@@ -36,8 +36,8 @@ type Commit struct {
 // ProofTrailer starts a line in the message of each commit that an apply makes on top of its state.
 const ProofTrailer = "Kalypso-Proof: "
 
-// WrittenByApply reports whether a commit's message looks like the message of an apply, of any state: it has the trailer,
-// or it begins as the messages of applies do.
+// WrittenByApply reports whether a commit's message looks like the message of an apply, of any state: it has the
+// trailer, or it begins as the messages of applies do.
 func WrittenByApply(message string) bool {
 	return strings.HasPrefix(message, "Render environment ") || strings.Contains(message, "\n"+ProofTrailer)
 }

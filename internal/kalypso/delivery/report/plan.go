@@ -235,7 +235,8 @@ func RemovedFolders(plan delivery.Plan) problem.Problems {
 		return nil
 	}
 	var listed []string
-	if slices.ContainsFunc(delivery.EffectsOf(plan).Warnings, func(e *check.Refusal) bool { return e.Kind == check.TargetsMove }) {
+	moves := func(e *check.Refusal) bool { return e.Kind == check.TargetsMove }
+	if slices.ContainsFunc(delivery.EffectsOf(plan).Warnings, moves) {
 		renamed := check.Renamed(t, s)
 		listed = renamed[:min(len(renamed), problem.MaxListed)]
 	}

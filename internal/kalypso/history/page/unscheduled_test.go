@@ -32,8 +32,8 @@ func shopAssignments() []page.Assignments {
 		`app is "wish" and must be "wishlist" (did you mean "wishlist"?)`, `site is "cloud" and must be "edge"`))}
 }
 
-// TestNotPlaced: the page lists the deployment targets that are not placed, with the nearest policy's reason, and counts
-// all of them. Without assignments, it does not say that all are placed.
+// TestNotPlaced: the page lists the deployment targets that are not placed, with the nearest policy's reason, and
+// counts all of them. Without assignments, it does not say that all are placed.
 func TestNotPlaced(t *testing.T) {
 	t.Parallel()
 	histories, states := shop()
