@@ -8,6 +8,11 @@ output "reason" {
   value       = one(data.kalypso_promotion.this[*].reason)
 }
 
+output "summary" {
+  description = "What the promotion decides now, and which gates newer commits wait for. It changes with each of them: as an output of a root module, it makes a plan that has nothing else to do."
+  value       = one(data.kalypso_promotion.this[*].summary)
+}
+
 output "folders" {
   description = "The path of each cluster type's folder, for clusters to sync. Null with the preview `none`."
   value = try({
