@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -82,5 +84,34 @@ func TestPlaybooks(t *testing.T) {
 			got != "namespace.yaml reconciler.yaml" {
 			t.Errorf("files: %s", got)
 		}
+	}
+}
+
+// TestLiteralBraces: the escapes that the documentation of a template names render braces that no template reads.
+func TestLiteralBraces(t *testing.T) {
+	t.Parallel()
+	f := fluxFleet("x")
+	f.Templates[1].Manifests[0] += "  annotations:\n    t: \"\\x7b\\x7b .Namespace }}\"\n"
+	result, problems := f.run(t.Context())
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	found := 0
+	for file := range result.Tree.Files(0) {
+		if !strings.Contains(string(file.Content), "annotations") {
+			continue
+		}
+		var namespace struct {
+			Metadata struct{ Annotations map[string]string }
+		}
+		if err := yaml.Unmarshal(file.Content, &namespace); err != nil {
+			t.Fatal(err)
+		}
+		if found++; namespace.Metadata.Annotations["t"] != "{{ .Namespace }}" {
+			t.Errorf("%s contains\n%s", file.Path, file.Content)
+		}
+	}
+	if found == 0 {
+		t.Error("no file has the annotation")
 	}
 }

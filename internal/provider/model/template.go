@@ -46,8 +46,9 @@ var templateModel = &model{
 			Required:    true,
 			MarkdownDescription: "Go templates, one for each manifest of the file. A manifest that renders to the empty " +
 				"string is omitted. Terraform interprets `${` and `%{` in a string; write `$${` and `%%{`, or read the text from " +
-				"a file with `file`. To render a literal `{{`, write `{{ \"\\x7b\\x7b\" }}`. A file that Git checks out " +
-				"with CRLF on Windows renders other bytes than on Linux: set `eol=lf` for it in `.gitattributes`.",
+				"a file with `file`. To render a literal `{{` in YAML, write it with escapes in double quotes: " +
+				"`\"\\x7b\\x7b\"`. A file that Git checks out with CRLF on Windows renders other bytes than on Linux: set " +
+				"`eol=lf` for it in `.gitattributes`.",
 		},
 	},
 }

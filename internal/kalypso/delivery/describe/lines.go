@@ -58,8 +58,8 @@ type fileChange struct {
 const foldersPerChunk = 64
 
 // NewLines groups the changes of the files in folders, which must be sorted. It calls files from several goroutines.
-// command returns the command that shows the changes of one folder; it may be nil. secrets are texts that no line shows,
-// beside those that the files of a folder show to be secrets. NewLines returns nil if ctx is done.
+// command returns the command that shows the changes of one folder; it may be nil. secrets are texts that no line
+// shows, beside those that the files of a folder show to be secrets. NewLines returns nil if ctx is done.
 func NewLines(
 	ctx context.Context, folders []comparison.Folder, files FilesOf, command func(folder string) string, secrets []string,
 ) *Lines {

@@ -22,8 +22,8 @@ func everyByte(format, text string) string {
 	return b.String()
 }
 
-// TestSecretLinesElsewhere: a text that is a secret by its key or form in one line of a folder, or in a config value, is
-// hidden in each line, in each form. Other lines are shown.
+// TestSecretLinesElsewhere: a text that is a secret by its key or form in one line of a folder, or in a config value,
+// is hidden in each line, in each form. Other lines are shown.
 func TestSecretLinesElsewhere(t *testing.T) {
 	t.Parallel()
 	const password, token = "Tr0ub4dor&3-canary", "gh" + "p_0123456789canary0123456789abcdefghij"

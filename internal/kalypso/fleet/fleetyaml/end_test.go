@@ -34,7 +34,7 @@ func inBlock(name string) string {
 
 func parsed(t *testing.T, text string) (names []string, problems problem.Problems) {
 	t.Helper()
-	found, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{}, text)
+	found, _, ps := fleetyaml.Parse(t.Context(), problem.Origin{Attribute: "manifests", Key: "fleet.json"}, text)
 	for _, o := range found {
 		names = append(names, o.Metadata().Name)
 	}
@@ -81,8 +81,9 @@ func TestParseReadsToTheEnd(t *testing.T) {
 				t.Fatalf("%s%v", diff, ps)
 			}
 			for i, want := range tt.errors {
-				if ps[i].Severity != problem.Error || !strings.Contains(ps[i].Detail, want) {
-					t.Errorf("%s, want %s", ps[i].Detail, want)
+				if ps[i].Severity != problem.Error || !strings.Contains(ps[i].Detail, want) ||
+					ps[i].Origin.Key != "fleet.json" {
+					t.Errorf("%s: %s, want %s", ps[i].Origin, ps[i].Detail, want)
 				}
 			}
 		})

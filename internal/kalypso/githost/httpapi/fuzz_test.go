@@ -13,7 +13,8 @@ import (
 // null. The libraries report the latter.
 func FuzzNull(f *testing.F) {
 	for _, body := range []string{
-		"null", " null ", "null00", "null{}", "[]", "[null]", "[1,null]", "{}", "{} {}", "[] null", `{"value":[null]}`, `{"value":null}`,
+		"null", " null ", "null00", "null{}", "[]", "[null]", "[1,null]", "{}", "{} {}", "[] null",
+		`{"value":[null]}`, `{"value":null}`,
 		"\ufeff[null]", "[", "{", "<html>", "", `"null"`, `{"value":[{}]}`, `{"Value":[null],"value":[]}`,
 	} {
 		f.Add([]byte(body))
