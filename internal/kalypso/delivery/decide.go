@@ -187,9 +187,13 @@ func rest(base Basis) Plan {
 // now. A closed one is not opened again.
 func keepProposal(base Basis) Plan {
 	proposal := base.State.Proposal
+	if !proposal.Open() {
+		base.Reasons = []string{fmt.Sprintf("pull request %d was closed", proposal.Number)}
+		return &Keep{base}
+	}
 	base.Reasons = []string{fmt.Sprintf("pull request %d must not be merged now: %s", proposal.Number,
 		strings.TrimSuffix(base.Next.Withheld, "."))}
-	if proposal.Open() && proposal.Withheld != base.Next.Withheld {
+	if proposal.Withheld != base.Next.Withheld {
 		return &Withhold{Basis: base}
 	}
 	return &Keep{base}

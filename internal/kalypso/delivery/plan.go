@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +27,15 @@ import (
 type Plan interface {
 	// All returns the common part of all plans.
 	All() *Basis
+	isPlan()
 }
+
+func (*Rest) isPlan()      {}
+func (*Withhold) isPlan()  {}
+func (*Keep) isPlan()      {}
+func (*Undecided) isPlan() {}
+func (*RemoveOld) isPlan() {}
+func (*Write) isPlan()     {}
 
 // Basis is the common part of all plans.
 type Basis struct {
@@ -201,7 +210,7 @@ func NamesUnscheduled(p Plan) bool {
 // Paused reports whether the apply writes nothing because a pause or closed windows stop the change.
 func Paused(p Plan) bool {
 	switch p.(type) {
-	case *Rest, *Keep, *Withhold:
+	case *Keep, *Withhold:
 	default:
 		return false
 	}
@@ -251,8 +260,10 @@ func Kind(p Plan) string {
 		return "undecided"
 	case *RemoveOld:
 		return "remove old"
+	case *Write:
+		return "write"
 	}
-	return "write"
+	panic(fmt.Sprintf("%T is no plan", p))
 }
 
 // Reason says in one line what the apply of a plan does, and why, such as "writes: the folder large changes; the

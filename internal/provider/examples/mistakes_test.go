@@ -127,9 +127,9 @@ func TestAccMistakes(t *testing.T) {
 		{mistake: "a renamed workload", make: func(m *mistaken) {
 			m.fleet("kind: Workload\nmetadata: {name: web}", "kind: Workload\nmetadata: {name: website}")
 		}, passes: true, says: []string{
-			`Warning: Deployment targets are renamed`,
-			`web-test is now website-test`,
-			`dev-large-web-test Keep the old name, or move the data first`,
+			`Warning: A deployment target has another name`,
+			`web-test → website-test: without namespace dev-large-web-test`,
+			`Move the data first, or keep the old names`,
 		}},
 		{mistake: "the wrong branch", make: func(m *mistaken) { m.Set("branch", "dve") }, says: []string{
 			`Error: Branch not found`,

@@ -156,11 +156,7 @@ func decide(
 		found = slices.DeleteFunc(slices.Clone(found), check.IsUnscheduled)
 	}
 	if w, writes := p.(*delivery.Write); writes {
-		found = slices.Concat(found, check.EmptiedValues(rendered.Wish.Fleet, before))
-		if before.Current() && before.Environment == rendered.Wish.Environment && rendered.Tree != nil {
-			renamed := check.RenamedTargets(rendered.Wish.Fleet, w.Next.Baseline(before), w.Next.Target())
-			found = append(found, renamed...)
-		}
+		found = slices.Concat(found, check.EmptiedValues(w.Wish.Fleet, w.State))
 	}
 	return p, slices.Concat(found, delivery.ClearSecrets(p))
 }

@@ -41,11 +41,6 @@ type Proposal struct {
 // Open reports whether the pull request is open. Otherwise, it was closed without being merged.
 func (p *Proposal) Open() bool { return p != nil && p.State == githost.Open }
 
-// Broken reports whether the apply has to repair an open pull request.
-func (p *Proposal) Broken() bool {
-	return p.Open() && (p.Lost || p.Stale || p.UnwantedDraft || p.Head.Drifted())
-}
-
 // Desired returns the state of the branch that got the last tree: the branch of the pull request, if one proposes it.
 func (s *State) Desired() *State {
 	if s.Proposal != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -163,7 +164,15 @@ func (r Operations) Apply(ctx context.Context, plan delivery.Plan) (*Result, err
 		}
 		after = p.Wish.WithInputs(after).WithTarget(applied.TargetTreeHash())
 		return &Result{Applied: applied, State: after, Removals: removals}, nil
+	case *delivery.Write, *delivery.Undecided:
+		return r.write(ctx, p)
 	}
+	panic(fmt.Sprintf("%T is no plan", plan))
+}
+
+// write carries out a plan that writes the tree.
+func (r Operations) write(ctx context.Context, p *delivery.Basis) (*Result, error) {
+	applied, s := p.Next, p.State
 	if p.Case == delivery.Computed {
 		return &Result{Applied: applied, State: delivery.ComputedState(applied), Before: cmp.Or(s, &past.State{})}, nil
 	}

@@ -61,7 +61,7 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 			ps = append(ps, tooManyReviewers(t, before)...)
 		}
 	case *delivery.Keep:
-		if why := t.Wish.Promotion.Waits(); why != "" {
+		if why := t.Wish.Promotion.Waits(); why != "" && p.Withheld == "" {
 			ps = append(ps, problem.WarningAt("Nothing is promoted now", why, "promotion"))
 		}
 		if t.Wish.Strategy == strategy.PullRequest && before != nil && before.Proposal.Closed() != 0 {
@@ -104,7 +104,7 @@ func warnings(allowed []*check.Refusal) problem.Problems {
 
 // renamedTargets warns of deployment targets that have other names: clusters delete the old namespaces.
 func renamedTargets(t *next.Next, before *past.State) problem.Problems {
-	if before == nil || !t.Wish.Delivers() {
+	if !before.Current() || !t.Wish.Delivers() {
 		return nil
 	}
 	renames := check.TargetRenames(t, before.Found())
