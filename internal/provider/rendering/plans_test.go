@@ -121,6 +121,9 @@ func TestGuidePlans(t *testing.T) {
 			seen.WriteString(acc.ReadFile(t, file))
 		}
 	}
+	for _, file := range acc.Glob(t, "../../kalypso/delivery/describe/testdata/*.md") {
+		seen.WriteString(acc.ReadFile(t, file))
+	}
 	for _, guide := range []string{"reading-a-plan", "waves"} {
 		excerpts := acc.Excerpts.FindAllStringSubmatch(acc.ReadFile(t, "../../../docs/guides/"+guide+".md"), -1)
 		if len(excerpts) == 0 {

@@ -84,7 +84,7 @@ spec: {deploymentTargetSelector: {}, clusterTypeSelector: {labelSelector: {match
 	missing := []string{
 		"Missing template",
 		`The template "config" does not exist. These cluster types name it: large: configType small: configType`,
-		`Object: ClusterType "large" from fleet.yaml, document 1, line 2 Field: spec.configType`,
+		`Object: ClusterType "large" from fleet.yaml, document 1, line 1 Field: spec.configType`,
 	}
 	out := r.Succeed("plan", "-no-color", "-var", "environment=dve").Text()
 	for _, said := range append(missing, "Environment that no workload names",
