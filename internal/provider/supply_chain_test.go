@@ -34,6 +34,9 @@ func TestActionsArePinned(t *testing.T) {
 			}
 			for _, use := range action.FindAllStringSubmatch(string(text), -1) {
 				found++
+				if strings.HasPrefix(use[1], "acme/") { // a workflow of the reader's own
+					continue
+				}
 				if !pinned.MatchString(use[1]) || !strings.HasPrefix(use[2], " # v") {
 					t.Errorf("%s: %s%s has no commit with its version as a comment", path, use[1], use[2])
 				}

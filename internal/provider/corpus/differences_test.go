@@ -98,6 +98,8 @@ var additions = []*regexp.Regexp{
 	regexp.MustCompile(`WARNING: Guardrails of the new rendering \[AttributeName\("guardrails"\)\]\n[^\n]*\n()`),
 	// A newer commit waits for a gate.
 	regexp.MustCompile(`WARNING: Nothing is promoted now \[AttributeName\("promotion"\)\]\n[^\n]*\n()`),
+	// The branch contains the rendering, and the state does not know it.
+	regexp.MustCompile(`WARNING: The state takes a rendering over \[AttributeName\("gitops_repo"\)\]\n[^\n]*\n()`),
 	// An object without any attribute.
 	regexp.MustCompile(`WARNING: delivery sets nothing \[AttributeName\("delivery"\)\]\n[^\n]*\n()`),
 	// The location of a protected rendering, and how to rename its resource.

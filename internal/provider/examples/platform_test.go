@@ -195,6 +195,9 @@ func TestAccPlatform(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, httpBackend, github)
 	p.story()
+	for _, environment := range []string{"dev", "stage", "prod"} {
+		buildFolders(t, acc.RenderedFiles(t, p.repo("gitops"), environment))
+	}
 }
 
 // The same with GitLab's pipeline, and the state in GitLab.
@@ -228,9 +231,6 @@ func (p *platform) story() {
 	}
 	p.deliver("stage", "prod")
 	p.wantLevels("after the first commit", "info", "info", "info")
-	for _, environment := range []string{"dev", "stage", "prod"} {
-		buildFolders(p.t, acc.RenderedFiles(p.t, p.repo("gitops"), environment))
-	}
 
 	bad := p.edit("platform", "main", "base/configs/common.yaml", "info", "debug")
 	p.apply("prod")

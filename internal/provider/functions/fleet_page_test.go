@@ -122,7 +122,8 @@ func TestAccFleetPageFunction(t *testing.T) {
 		{has("[], [], [], { pair = "+comparison+" }", `<h3>pair</h3>`), true},
 		{has("[], [], [], []", "What differs"), false},
 		{call(`[], [], [], [` + history + ` }]`), says("comparisons[0] has no attribute placements")},
-		{call(`[], [], [], [], []`), says("at most one list of states, one of promotions, and one of comparisons")},
+		{call(`[], [], [], [], [], []`),
+			says("at most one list of states, one of promotions, one of comparisons, and one of assignments")},
 	})
 }
 

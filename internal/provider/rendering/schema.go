@@ -130,8 +130,8 @@ func environmentRenderingSchema() schema.Schema {
 		"commit_message": schemas.OptionalString(
 			"The message of the commit. The default lists the changes. A new message alone makes no commit."),
 		"commit_trailers": schemas.OptionalStrings(
-			configuration.TrailersDescription + " They are added to the provider's trailers, and " +
-				"override trailers with the same key. New trailers alone make no commit.",
+			configuration.TrailersDescription + " They override the provider's trailers with the same key. New trailers " +
+				"alone make no commit.",
 		),
 		"deletion_protection": schemas.OptionalBool("Refuse to destroy the rendering. To destroy it, apply `false` first. " +
 			"The default is `true`."),

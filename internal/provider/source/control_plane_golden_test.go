@@ -156,7 +156,7 @@ func expectMove(h *acc.GitHost, r *acc.Root) {
 	for _, text := range []string{
 		"- `hello-world-app` from `" + h.RepoURL("kalypso-app-src") + "`: `" + from[:7] + "` → `" + to[:7] +
 			"` (`workload/workload.yaml#hello-world-app`)",
-		"| `drone` | `hello-world-app-canary` | `hello-world-app-functional-test` | |",
+		"`hello-world-app-functional-test` → `hello-world-app-canary`, so this namespace goes",
 	} {
 		if !strings.Contains(planned, text) {
 			h.T.Errorf("the plan after the commit of the application does not say %q:\n%s", text, planned)

@@ -72,7 +72,7 @@ func TestAccWorkloads(t *testing.T) {
 	for _, text := range []string{`~ "` + place + `" = "` + first + `" -> "` + second + `"`, `- "shop-test" = "`,
 		`+ "shop-canary" = "`,
 		"- `" + h.RepoURL("shop-src") + "`: `" + first[:7] + "` → `" + second[:7] +
-			"` (`deploy/w.yaml#shop`)", "| `large` | `shop-canary` | `shop-test` | |"} {
+			"` (`deploy/w.yaml#shop`)", "`shop-test` → `shop-canary`, so this namespace goes: `dev-large-shop-test`"} {
 		if !strings.Contains(moved.Text(), text) {
 			t.Errorf("the plan after the repo moved does not say %q:\n%s", text, moved.Stdout)
 		}

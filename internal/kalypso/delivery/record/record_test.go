@@ -79,8 +79,8 @@ func TestRecordOfWrongTypes(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"version": 1, "environment": ["dev"]}`:   "it was changed (environment is of the wrong type: array); restore it",
 		`[]`:                                       "it was changed (the whole file is of the wrong type: array); restore it",
-		`{"version": 1, "environment": "dev"} x`:   "it was changed (invalid character 'x' after top-level value); restore it",
-		`{"version": 1}` + "\n" + `{"version": 1}`: "it was changed (invalid character '{' after top-level value); restore it",
+		`{"version": 1, "environment": "dev"} x`:   "(invalid character 'x' after top-level value); restore it",
+		`{"version": 1}` + "\n" + `{"version": 1}`: "(invalid character '{' after top-level value); restore it",
 		`{`: "it was changed (unexpected end of JSON input); restore it",
 	} {
 		_, err := record.Parse([]byte(text))
