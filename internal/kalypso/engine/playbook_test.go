@@ -107,7 +107,8 @@ func TestLiteralBraces(t *testing.T) {
 		if err := yaml.Unmarshal(file.Content, &namespace); err != nil {
 			t.Fatal(err)
 		}
-		if found++; namespace.Metadata.Annotations["t"] != "{{ .Namespace }}" {
+		found++
+		if namespace.Metadata.Annotations["t"] != "{{ .Namespace }}" {
 			t.Errorf("%s contains\n%s", file.Path, file.Content)
 		}
 	}
