@@ -49,18 +49,18 @@ func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
 	case unknown.Is(string(s.Wish.Strategy)):
 		base.Reasons = []string{"the strategy is known after apply"}
 		return undecided(base)
-	case withholds(s, t):
+	case s.withholds(t):
 		return keepProposal(base)
 	case len(base.Reasons) > 0:
 		return write(base)
-	case dependsOnUnknown(s, t):
+	case s.dependsOnUnknown(t):
 		base.Reasons = []string{"it depends on " + unknownInputs(s.Wish) + " known after apply"}
 		return undecided(base)
 	}
 	open, closing := s.oldToRemove()
 	switch {
 	case len(open)+len(closing) == 0:
-		base.Reasons = []string{treeIsAt(s, t)}
+		base.Reasons = []string{s.treeIsAt(t)}
 		return &Keep{base}
 	case s.Wish.Known < inventory.Whole:
 		base.Reasons = []string{"it depends on arguments that are known after apply whether old locations are removed"}
@@ -103,7 +103,8 @@ func write(base Basis) Plan {
 	// The state contains the tree from before the apply.
 	compares := s.State != nil && s.State.Delivered != nil && (!s.Wish.Delivers() || s.last() != nil)
 	if t.Known == inventory.Whole && compares {
-		if described = inventory.Partial; describable(t) {
+		described = inventory.Partial
+		if describable(t) {
 			described = inventory.Whole
 		}
 	}

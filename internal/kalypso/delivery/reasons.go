@@ -133,13 +133,16 @@ func (s *Situation) recordReasons(t *next.Next) (why []string) {
 	before := p.PromotedCommit
 	switch {
 	case !known:
-		if promoted = s.Wish.Promotion.Commit; s.Wish.Rollout != nil {
+		promoted = s.Wish.Promotion.Commit
+		if s.Wish.Rollout != nil {
 			promoted = before // a wave may keep it
 		}
 	case last != nil && last.Rollout.UnderWay() != t.Rollout.UnderWay():
-		if why = append(why, "the rollout ends"); t.Rollout.UnderWay() {
-			why[len(why)-1] = "a rollout begins"
+		reason := "the rollout ends"
+		if t.Rollout.UnderWay() {
+			reason = "a rollout begins"
 		}
+		why = append(why, reason)
 	case s.Wish.Rollout != nil && last != nil:
 		before = last.PromotedCommit
 	}
@@ -174,12 +177,12 @@ func shortCommit(commit string) string {
 }
 
 // withholds reports whether the open or closed pull request must stay as it is, because it must not be merged now.
-func withholds(s *Situation, t *next.Next) bool {
+func (s *Situation) withholds(t *next.Next) bool {
 	return s.Wish.Strategy == strategy.PullRequest && s.last() != nil && s.State.Proposal != nil && t.Withheld != ""
 }
 
 // dependsOnUnknown reports whether unknown values decide whether the apply writes.
-func dependsOnUnknown(s *Situation, t *next.Next) bool {
+func (s *Situation) dependsOnUnknown(t *next.Next) bool {
 	return t.Known < inventory.Whole || t.Rendered.Folders.Known() == inventory.Whole && !t.Rendered.DecisionsKnown() ||
 		!s.Wish.Located() || unknown.Is(t.Record.PromotedCommit)
 }
@@ -194,7 +197,7 @@ func (s *Situation) oldToRemove() (open, closing []*past.OldLocation) {
 }
 
 // treeIsAt says where the desired tree is already.
-func treeIsAt(s *Situation, t *next.Next) string {
+func (s *Situation) treeIsAt(t *next.Next) string {
 	hash := t.Folders.ShownHash()
 	switch {
 	case s.Case == Computed:

@@ -57,7 +57,7 @@ func Check(
 	case snapshot.Commit.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != strategy.Push):
 		return nil, nil, gitbranch.ErrBranchNotFound
 	case t.Rendered.Tree == nil:
-		return &delivery.Change{}, nil, nil
+		return nil, nil, nil
 	}
 	if change, err = readChange(t, snapshot, s); err == nil && !t.Wish.Updates(s) {
 		told, err = effects(change, snapshot)

@@ -84,7 +84,7 @@ type Checked struct {
 	Recovered *past.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *githost.PullRequest
-	Change *delivery.Change // the change of the apply there; nil if the state shows it
+	Change *delivery.Change // the change of the apply there; nil if the state shows it, or without a tree
 	// Effects describe the change, if the state does not know the branch.
 	Effects []string
 }

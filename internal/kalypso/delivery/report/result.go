@@ -198,8 +198,7 @@ func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
 			checked.Open.Number, checked.Open.URL, t.Wish.Destination), "delivery"))
 	}
 	if change := checked.Change; change != nil {
-		if at := change.Branch; at != nil && at.Record != nil && plan.All().Prior == nil &&
-			at.Record.Environment == t.Wish.Environment {
+		if r := change.Branch.Record; r != nil && plan.All().Prior == nil && r.Environment == t.Wish.Environment {
 			ps = append(ps, problem.WarningAt("The state takes a rendering over", fmt.Sprintf(
 				"At %s, the branch contains this rendering already, and the state does not know it. After the apply, it "+
 					"belongs to this state. If another state contains it too, each apply undoes the other one: remove it there with "+
