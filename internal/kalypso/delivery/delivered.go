@@ -1,21 +1,15 @@
 package delivery
 
 import (
-	"fmt"
 	"maps"
-	"slices"
-	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
@@ -72,50 +66,6 @@ func (c *Change) Delivered(at destination.Destination, head string) *past.State 
 	s.WholeHashes = t.Wish.KeepFailed
 	s.Remember(c.Before)
 	return &s
-}
-
-// CommitMessage returns the configured message of the commit, or the default, which lists the changes.
-func (c *Change) CommitMessage() string {
-	t := c.Next
-	if t.Wish.Message != "" {
-		return t.Wish.Message
-	}
-	changes := inventory.Changes(c.Existing, c.Wanted)
-	var b strings.Builder
-	b.WriteString(record.Message(t.Wish.Environment, describe.ChangedObjects(c.Before, t.Wish)))
-	names := slices.Sorted(maps.Keys(changes))
-	if len(names) > 0 {
-		b.WriteString("\n")
-	}
-	for i, name := range names {
-		if i == problem.MaxListed {
-			fmt.Fprintf(&b, "and %s\n", problem.Count(len(names)-i, "more cluster type"))
-			break
-		}
-		fmt.Fprintf(&b, "%s: %s\n", printable.Line(name), changes[name])
-	}
-	if k := t.Failing; k != nil {
-		fmt.Fprintf(&b, "\nFails to render: %d kept, %d left out\n", len(k.Kept), len(k.LeftOut))
-	}
-	if t.NewRollout {
-		fmt.Fprintf(&b, "\nRollout: %s\n", t.Rollout.StageAndWave())
-		if why := t.Rollout.RolledBack; why != "" {
-			fmt.Fprintf(&b, "\n%s", promotion.Reason{Explanation: why}.Facts())
-		}
-	}
-	if c.Settles {
-		b.WriteString("\nThe environment succeeded after an automatic rollback.\n")
-	}
-	if t.Wish.Promotion.Commit != "" && t.Complete {
-		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)
-	}
-	if facts := c.Record.NewReason(c.Branch.Record).Facts(); facts != "" {
-		if !t.Complete {
-			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Wish.Promotion.Commit)
-		}
-		fmt.Fprintf(&b, "\n%s", facts)
-	}
-	return b.String()
 }
 
 // Promotes reports whether the change promotes another commit. After a move within the branch, and for folders adopted

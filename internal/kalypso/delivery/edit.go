@@ -8,8 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// Edit returns the commit of a change. It neither contains nor renders folders that the branch already contains.
-func (c *Change) Edit() *gitbranch.Edit {
+// Edit returns the commit of a change, with a message. It neither contains nor renders folders that the branch already contains.
+func (c *Change) Edit(message string) *gitbranch.Edit {
 	t := c.Next
 	promoted := ""
 	if t.Complete {
@@ -18,7 +18,7 @@ func (c *Change) Edit() *gitbranch.Edit {
 	edit := &gitbranch.Edit{
 		Files:   c.Record.Files(t.Wish.Destination, promoted),
 		Remove:  c.Remove,
-		Message: c.CommitMessage(),
+		Message: message,
 		Trailer: c.Before.ProofKey.Proof(t.Wish.Destination, c.RecordHash, c.Wanted),
 		Author:  t.Wish.Author,
 

@@ -34,7 +34,10 @@ type Desired struct {
 
 // Validate reports invalid values, each at its argument. An empty commit means none.
 func (d *Desired) Validate() problem.Problems {
-	ps := append(pullrequest.Validate(d.PullRequest), pullrequest.ValidateRepo(d.Strategy, d.At.Repo)...)
+	ps := pullrequest.Validate(d.PullRequest)
+	if d.Strategy == strategy.PullRequest {
+		ps = append(ps, pullrequest.ValidateRepo(d.At.Repo)...)
+	}
 	if d.Message != "" && gitbranch.CheckMessage(d.Message) != nil {
 		ps = append(ps, problem.At("Invalid commit message",
 			"commit_message is blank. Write a message, or remove the argument.", "commit_message"))

@@ -17,9 +17,9 @@ import (
 // maxChangedKeys limits the keys in a line that names a changed object.
 const maxChangedKeys = 5
 
-// ChangedObjects names the objects of a fleet that changed, in at most ten lines, such as
+// changedObjects names the objects of a fleet that changed, in at most ten lines, such as
 // "config region-eastus: DATABASE_URL" and "template flux (new)". It names none if it is not known what was before.
-func ChangedObjects(before *past.State, a *wish.Arguments) (lines []string) {
+func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 	if before == nil || before.Inputs == nil || before.Inputs.Configs == nil {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -54,11 +53,11 @@ func CheckReviewer(name string) error {
 	return fmt.Errorf("%q is neither a user, such as \"octocat\", nor a team, such as \"acme/platform\"", name)
 }
 
-// ValidateRepo reports a repo whose changes can't be proposed: a folder on this machine has no pull requests.
-func ValidateRepo(s strategy.Strategy, repo string) problem.Problems {
+// ValidateRepo reports a repo that can't have pull requests: a folder on this machine.
+func ValidateRepo(repo string) problem.Problems {
 	at, err := giturl.Parse(repo) // an invalid URL is another problem
 	local := err == nil && at.IsLocal()
-	if s != strategy.PullRequest || unknown.Is(repo) || !local {
+	if unknown.Is(repo) || !local {
 		return nil
 	}
 	return problem.Problems{problem.At("Pull requests need a Git host", fmt.Sprintf("%s is a folder on this machine, and "+

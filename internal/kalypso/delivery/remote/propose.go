@@ -123,7 +123,9 @@ func (c *renderingChange) Compare(
 }
 
 // Commit implements [pullrequest.Change].
-func (c *renderingChange) Commit() *gitbranch.Edit { return c.change.Edit() }
+func (c *renderingChange) Commit() *gitbranch.Edit {
+	return c.change.Edit(describe.CommitMessage(c.change))
+}
 
 // Pushed implements [pullrequest.Change]. An open removal would remove the tree that is desired again.
 func (c *renderingChange) Pushed(ctx context.Context) error {
@@ -135,7 +137,7 @@ func (c *renderingChange) Text(ctx context.Context) pullrequest.Text {
 	applied, before := c.change.Next, c.change.Before
 	reviewers, _ := owners.Asked(c.pulls.wish.PullRequest.Reviewers, describe.ReachedOwners(applied, before))
 	return pullrequest.Text{
-		Message: c.change.CommitMessage(), Body: describe.Rendering(ctx, applied, before),
+		Message: describe.CommitMessage(c.change), Body: describe.Rendering(ctx, applied, before),
 		Promoted: c.change.Promotes(c.state), Reviewers: reviewers,
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
@@ -121,7 +122,7 @@ func Deliver(
 		}
 		var edit *gitbranch.Edit
 		if change.Needed {
-			edit = change.Edit()
+			edit = change.Edit(describe.CommitMessage(change))
 		}
 		pushed, err = attempt.Push(ctx, edit)
 		if err == nil {

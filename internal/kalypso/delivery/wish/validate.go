@@ -39,9 +39,11 @@ func (a *Arguments) Validate() problem.Problems {
 			"commit_message is blank. Write a message, or remove the argument: the default message says what changes.",
 			"commit_message"))
 	}
+	if a.Strategy == strategy.PullRequest {
+		ps = append(ps, pullrequest.ValidateRepo(a.Destination.Repo)...)
+	}
 	return slices.Concat(ps, a.AcceptedChanges.Validate(), ValidateTrailers(a.Trailers),
-		pullrequest.Validate(a.PullRequest), a.Owners.Validate(), pullrequest.ValidateRepo(a.Strategy, a.Destination.Repo),
-		a.Sources.Validate(problem.Attr("sources")), validateVerified(a.Verified), a.validateFeedback())
+		pullrequest.Validate(a.PullRequest), a.Owners.Validate(), a.Sources.Validate(problem.Attr("sources")), validateVerified(a.Verified), a.validateFeedback())
 }
 
 // validateVerified reports keys of verified that are no commits.
