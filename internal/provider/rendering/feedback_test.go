@@ -2,7 +2,10 @@ package rendering_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -108,37 +111,57 @@ func expectIssues(t *testing.T, repo *githubfake.Repo, want ...string) {
 	}
 }
 
-// TestAccFeedbackInGuide: the guide For application teams shows the status and the issue that a team gets if it needs a
-// value that the platform does not set. The line of the reason contains the URL of the host, and is not compared.
+var (
+	htmlTag = regexp.MustCompile(`<[^>]*>`)
+	// markdownMarks are the marks of Markdown in an issue that a page does not show, and its comments.
+	markdownMarks = regexp.MustCompile("(?m)`|^- |<!-- .* -->")
+	readFrom      = regexp.MustCompile(` from \S+`)
+)
+
+// TestAccFeedbackInGuide: the pictures in the guide For application teams show the statuses and the issue that a team
+// gets if it needs a value that the platform does not set. Times, and the URL of the team's repo, are not compared.
 func TestAccFeedbackInGuide(t *testing.T) {
 	t.Parallel()
 	fake := githubfake.New(t)
 	dev := newFeedbackRoot(t, fake, fake.AddRepo(t, "acme/shop"), "dev")
-	plain := func(text string) string { return acc.TimeInPlan.ReplaceAllString(text, "<time>") }
-	guide := plain(acc.ReadFile(t, "../../../templates/guides/application-teams.md.tmpl"))
-	for _, schema := range []string{"", `'{"required": ["DATABASE_URL"]}'`} {
+	plain := func(text string) string {
+		text = strings.Join(strings.Fields(acc.TimeInPlan.ReplaceAllString(text, "<time>")), " ")
+		return readFrom.ReplaceAllString(text, " from <file>")
+	}
+	expectShown := func(page, element, want string) {
+		t.Helper()
+		text := acc.ReadFile(t, filepath.Join(acc.Examples, "pictures", page))
+		found := regexp.MustCompile(`(?s)data-text="` + element + `">(.*?)</(?:span|article)>`).FindStringSubmatch(text)
+		if found == nil {
+			t.Fatalf("%s has no element %s", page, element)
+		}
+		shown := html.UnescapeString(htmlTag.ReplaceAllString(found[1], ""))
+		if diff := cmp.Diff(plain(want), plain(shown)); diff != "" {
+			t.Errorf("%s, %s; after a change run scripts/pictures.sh (-product +picture):\n%s", page, element, diff)
+		}
+	}
+	for _, step := range []struct{ schema, state string }{
+		{"", "success"}, {`'{"required": ["DATABASE_URL"]}'`, "failure"},
+	} {
 		document := acc.KalypsoYAML("Workload", "shop", "{deploymentTargets: [{name: web, labels: {type: large}, "+
-			"environment: dev, configSchemas: ["+schema+"]}]}")
+			"environment: dev, configSchemas: ["+step.schema+"]}]}")
 		dev.commit = gitserver.Seed(t, dev.team.Path, "main", map[string]string{"workload/workload.yaml": document})
 		dev.keep("guardrails", map[string]any{"max_kept": "100%"},
 			"manifests", map[string]string{dev.team.URL + "@main:workload/workload.yaml": document},
 			"sources", map[string]string{dev.team.URL + "@main:workload": dev.commit})
 		dev.Apply()
-	}
-	s, _ := dev.team.Status(dev.commit, "kalypso/dev")
-	if s.State != "failure" || !strings.Contains(guide, s.Description) {
-		t.Errorf("the guide does not show the status %s %s", s.State, s.Description)
+		s, _ := dev.team.Status(dev.commit, "kalypso/dev")
+		if s.State != step.state {
+			t.Errorf("the status is %s, want %s", s.State, step.state)
+		}
+		expectShown("status.html", step.state, s.Description)
 	}
 	issues := dev.team.Issues.All()
 	if len(issues) != 1 {
 		t.Fatalf("the issues are %q", issuesOf(dev.team))
 	}
-	for text := range strings.SplitSeq("# "+issues[0].Title+"\n\n"+plain(issues[0].Body), "\n\n") {
-		ours := strings.HasPrefix(text, "Reason: ") || strings.HasPrefix(text, "<!-- ")
-		if text = strings.TrimSpace(text); !ours && !strings.Contains(guide, text) {
-			t.Errorf("the guide does not show\n%s", text)
-		}
-	}
+	expectShown("issue.html", "title", markdownMarks.ReplaceAllString(issues[0].Title, ""))
+	expectShown("issue.html", "body", markdownMarks.ReplaceAllString(issues[0].Body, ""))
 }
 
 // TestAccFeedback: a team breaks its target in two environments. It gets statuses on its commits, and an issue for each
