@@ -167,31 +167,5 @@ func eachPage[T any](
 	})
 }
 
-// inProject calls a method of the library with the number of the project and an argument.
-func inProject[V, A any](
-	ctx context.Context, r *repo,
-	method func(project any, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error), argument V,
-	with ...gitlab.RequestOptionFunc,
-) (answer A, resp *gitlab.Response, err error) {
-	id, err := r.id(ctx)
-	if err == nil {
-		answer, resp, err = method(id, argument, append([]gitlab.RequestOptionFunc{gitlab.WithContext(ctx)}, with...)...)
-	}
-	return answer, resp, err
-}
-
-// onOne calls a method of the library about one object of the project: an issue or a merge request with this number, or
-// the commit with this hash.
-func onOne[K, V, A any](
-	ctx context.Context, r *repo,
-	method func(project any, object K, argument V, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error),
-	object K, argument V, with ...gitlab.RequestOptionFunc,
-) (A, *gitlab.Response, error) {
-	about := func(project any, object K, with ...gitlab.RequestOptionFunc) (A, *gitlab.Response, error) {
-		return method(project, object, argument, with...)
-	}
-	return inProject(ctx, r, about, object, with...)
-}
-
 // gitUser is the user name that GitLab accepts with each kind of access token.
 const gitUser = "oauth2"

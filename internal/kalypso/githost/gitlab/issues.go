@@ -17,12 +17,16 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 	if err != nil {
 		return nil, r.server.Error(op, err)
 	}
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
 	options := &gitlab.ListProjectIssuesOptions{
 		AuthorUsername: &login, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
 	}
 	_, err = eachPage(githost.IssuesPage, githost.MaxListedIssues, &options.ListOptions,
 		func() ([]*gitlab.Issue, *gitlab.Response, error) {
-			return inProject(ctx, r.repo, r.client.api.Issues.ListProjectIssues, options)
+			return r.client.api.Issues.ListProjectIssues(id, options, gitlab.WithContext(ctx))
 		}, func(one *gitlab.Issue) (done bool) {
 			if own := convertIssue(one, login); own.Own {
 				all = append(all, *own)
@@ -34,8 +38,8 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 
 // Read implements [githost.Issues].
 func (r *issues) Read(ctx context.Context, number int) (*githost.Issue, error) {
-	return r.one(ctx, r.traits.IssueOp("read", number), func() (*gitlab.Issue, *gitlab.Response, error) {
-		return inProject(ctx, r.repo, r.client.api.Issues.GetIssue, int64(number))
+	return r.one(ctx, r.traits.IssueOp("read", number), func(project int64) (*gitlab.Issue, *gitlab.Response, error) {
+		return r.client.api.Issues.GetIssue(project, int64(number), gitlab.WithContext(ctx))
 	})
 }
 
@@ -46,8 +50,8 @@ func (r *issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 	if len(labels) > 0 {
 		options.Labels = &labels
 	}
-	return r.one(ctx, r.traits.IssuesOp("open an issue"), func() (*gitlab.Issue, *gitlab.Response, error) {
-		return inProject(ctx, r.repo, r.client.api.Issues.CreateIssue, options, gitlab.WithContext(httpapi.Once(ctx)))
+	return r.one(ctx, r.traits.IssuesOp("open an issue"), func(project int64) (*gitlab.Issue, *gitlab.Response, error) {
+		return r.client.api.Issues.CreateIssue(project, options, gitlab.WithContext(httpapi.Once(ctx)))
 	})
 }
 
@@ -57,29 +61,36 @@ func (r *issues) Edit(ctx context.Context, number int, c githost.IssueContent) (
 	if c.Closed {
 		event = "close"
 	}
-	return r.one(ctx, r.traits.IssueOp("edit", number), func() (*gitlab.Issue, *gitlab.Response, error) {
-		return onOne(ctx, r.repo, r.client.api.Issues.UpdateIssue, int64(number),
-			&gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event})
+	options := &gitlab.UpdateIssueOptions{Title: &c.Title, Description: &body, StateEvent: &event}
+	return r.one(ctx, r.traits.IssueOp("edit", number), func(project int64) (*gitlab.Issue, *gitlab.Response, error) {
+		return r.client.api.Issues.UpdateIssue(project, int64(number), options, gitlab.WithContext(ctx))
 	})
 }
 
 // Comment implements [githost.Issues].
 func (r *issues) Comment(ctx context.Context, number int, text string) error {
 	text = escape(text)
-	_, _, err := onOne(ctx, r.repo, r.client.api.Notes.CreateIssueNote, int64(number),
-		&gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(httpapi.Once(ctx)))
+	id, err := r.id(ctx)
+	if err == nil {
+		_, _, err = r.client.api.Notes.CreateIssueNote(
+			id, int64(number), &gitlab.CreateIssueNoteOptions{Body: &text}, gitlab.WithContext(httpapi.Once(ctx)))
+	}
 	return r.server.Error(r.traits.IssueOp("comment", number), err)
 }
 
-// one sends a request that is answered with an issue.
+// one sends a request about the project that is answered with an issue.
 func (r *issues) one(
-	ctx context.Context, op string, request func() (*gitlab.Issue, *gitlab.Response, error),
+	ctx context.Context, op string, request func(project int64) (*gitlab.Issue, *gitlab.Response, error),
 ) (*githost.Issue, error) {
 	login, err := r.client.login(ctx)
 	if err != nil {
 		return nil, r.server.Error(op, err)
 	}
-	answer, _, err := request()
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	answer, _, err := request(id)
 	if err != nil {
 		return nil, r.server.Error(op, err)
 	}

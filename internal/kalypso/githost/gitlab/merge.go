@@ -93,7 +93,12 @@ func (r *mergeRequests) merge(
 	if squash {
 		options.Squash = &squash
 	}
-	merging, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.AcceptMergeRequest, int64(now.Number), options)
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, err
+	}
+	merging, _, err := r.client.api.MergeRequests.AcceptMergeRequest(
+		id, int64(now.Number), options, gitlab.WithContext(ctx))
 	return answer(merging, mergeError(err))
 }
 
@@ -109,7 +114,12 @@ func mergeError(err error) error {
 // cancel disables auto-merge. If it is already off, some versions of GitLab answer with an error, so only the state of
 // the merge request decides.
 func (r *mergeRequests) cancel(ctx context.Context, now githost.PullRequest) (*githost.PullRequest, error) {
-	_, _, err := inProject(ctx, r.repo, r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds, int64(now.Number))
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, _, err = r.client.api.MergeRequests.CancelMergeWhenPipelineSucceeds(
+		id, int64(now.Number), gitlab.WithContext(ctx))
 	err = mergeError(err)
 	code := githost.StatusOf(err)
 	if err != nil && code != http.StatusMethodNotAllowed && code != http.StatusNotAcceptable {

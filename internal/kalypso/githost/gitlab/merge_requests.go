@@ -40,10 +40,14 @@ func (r *mergeRequests) Find(ctx context.Context, q githost.Query) (*githost.Pul
 	if q.Branch != "" {
 		options.SourceBranch = &q.Branch
 	}
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var found *githost.PullRequest
-	_, err := eachPage(pageSize, pageSize, &options.ListOptions,
+	_, err = eachPage(pageSize, pageSize, &options.ListOptions,
 		func() ([]*gitlab.BasicMergeRequest, *gitlab.Response, error) {
-			return inProject(ctx, r.repo, r.client.api.MergeRequests.ListProjectMergeRequests, options)
+			return r.client.api.MergeRequests.ListProjectMergeRequests(id, options, gitlab.WithContext(ctx))
 		}, func(m *gitlab.BasicMergeRequest) (done bool) {
 			ours := m.SourceProjectID == m.TargetProjectID
 			done = ours && (q.Marker == "" || githost.HasMarker(m.Description, q.Marker))
@@ -73,9 +77,13 @@ func answer(m *gitlab.MergeRequest, err error) (*githost.PullRequest, error) {
 }
 
 func (r *mergeRequests) read(ctx context.Context, number int) (*gitlab.MergeRequest, error) {
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, err
+	}
 	waited := time.Duration(0)
 	for attempt := 1; ; attempt++ {
-		m, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.GetMergeRequest, int64(number), nil)
+		m, _, err := r.client.api.MergeRequests.GetMergeRequest(id, int64(number), nil, gitlab.WithContext(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -94,12 +102,17 @@ func (r *mergeRequests) read(ctx context.Context, number int) (*gitlab.MergeRequ
 func (r *mergeRequests) update(
 	ctx context.Context, number int, change *gitlab.UpdateMergeRequestOptions,
 ) (*gitlab.MergeRequest, error) {
-	updated, _, err := onOne(ctx, r.repo, r.client.api.MergeRequests.UpdateMergeRequest, int64(number), change)
+	id, err := r.id(ctx)
+	if err != nil {
+		return nil, err
+	}
+	updated, _, err := r.client.api.MergeRequests.UpdateMergeRequest(id, int64(number), change, gitlab.WithContext(ctx))
 	return updated, err
 }
 
 func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
-	if _, err := r.id(ctx); err != nil { // look for users only if the project is visible
+	id, err := r.id(ctx)
+	if err != nil { // look for users only if the project is visible
 		return nil, err
 	}
 	reviewers, unknown := r.userIDs(ctx, p.Reviewers)
@@ -113,7 +126,7 @@ func (r *mergeRequests) Open(ctx context.Context, p githost.PullRequestContent) 
 	if len(reviewers) > 0 {
 		create.ReviewerIDs = &reviewers
 	}
-	opened, _, err := inProject(ctx, r.repo, r.client.api.MergeRequests.CreateMergeRequest, create)
+	opened, _, err := r.client.api.MergeRequests.CreateMergeRequest(id, create, gitlab.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -61,8 +61,12 @@ func (r *statuses) set(ctx context.Context, commit string, s githost.Status) (gi
 func (r *statuses) postStatus(
 	ctx context.Context, commit string, options *gitlab.SetCommitStatusOptions,
 ) (githost.Status, error) {
+	id, err := r.id(ctx)
+	if err != nil {
+		return githost.Status{}, err
+	}
 	for attempt := 1; ; attempt++ {
-		set, _, err := onOne(ctx, r.repo, r.client.api.Commits.SetCommitStatus, commit, options)
+		set, _, err := r.client.api.Commits.SetCommitStatus(id, commit, options, gitlab.WithContext(ctx))
 		if err == nil {
 			return r.convert(set), nil
 		}
@@ -129,9 +133,13 @@ func (r *statuses) pages(
 ) (l githost.StatusList, err error) {
 	// Sort by number, since numbers grow. GitLab's times are the times of jobs, which may start and end in any order.
 	options.OrderBy, options.Sort = "id", "desc"
+	id, err := r.id(ctx)
+	if err != nil {
+		return githost.StatusList{}, err
+	}
 	more, err := eachPage(pageSize, pages*pageSize, &options.ListOptions,
 		func() ([]*gitlab.CommitStatus, *gitlab.Response, error) {
-			return onOne(ctx, r.repo, r.client.api.Commits.GetCommitStatuses, commit, &options)
+			return r.client.api.Commits.GetCommitStatuses(id, commit, &options, gitlab.WithContext(ctx))
 		}, func(s *gitlab.CommitStatus) (done bool) {
 			l.Statuses = append(l.Statuses, r.convert(s))
 			return false
