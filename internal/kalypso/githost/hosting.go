@@ -37,7 +37,7 @@ type Repo struct {
 }
 
 // PullRequests are the pull requests of a repo.
-type PullRequests interface {
+type PullRequests interface { //nolint:dupl // the methods of PullRequestCalls promise less
 	// Find returns the open pull request of a rendering. If none is open, it returns the newest closed or merged one, or
 	// nil. The number of requests does not depend on the number of pull requests.
 	Find(ctx context.Context, query Query) (*PullRequest, error)

@@ -9,21 +9,52 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// operations are the [PullRequests] of a repo. They do what is the same on all hosts around the calls of one host.
-type operations struct {
-	traits Traits
-	calls  PullRequests
-	failed func(op string, err error) error
+// PullRequestCalls are the calls of one host for its pull requests. [Traits.PullRequestsBy] does around them what is
+// the same on all hosts, so they promise less than the methods of [PullRequests], and may return any errors.
+type PullRequestCalls interface { //nolint:dupl // the methods of PullRequests promise more
+	// Find returns the open pull request of a rendering, or nil. If the query does not ask for open ones, it returns the
+	// newest in any state. The number of requests does not depend on the number of pull requests.
+	Find(ctx context.Context, query Query) (*PullRequest, error)
+	// Read returns a pull request by number.
+	Read(ctx context.Context, number int) (*PullRequest, error)
+	// Open opens a pull request. The error is [ErrExists] or [ErrNothingToMerge] as in [PullRequests]. Labels and
+	// reviewers are set by Open, or by [MetadataCalls].
+	Open(ctx context.Context, proposal PullRequestContent) (*PullRequest, error)
+	// Edit changes an open pull request, as last read, to match a proposal. Labels and reviewers are set by Edit, or by
+	// [MetadataCalls]. In the latter case, Edit is called only if title, body or draft differ.
+	Edit(ctx context.Context, now PullRequest, proposal PullRequestContent) (*PullRequest, error)
+	// MissingReviewers is called with at least one reviewer, and only with reviewers whom the pull request does not list.
+	MissingReviewers(ctx context.Context, now PullRequest, reviewers []string) ([]string, error)
+	// Close closes a pull request without merging it. It does nothing if the pull request is closed.
+	Close(ctx context.Context, number int) (*PullRequest, error)
+	// MergeWhenReady is called only if something changes. An empty method turns auto-merge off.
+	MergeWhenReady(ctx context.Context, now PullRequest, method MergeMethod) (*PullRequest, error)
 }
 
-// PullRequestsBy returns the pull requests of a repo by the calls of its host. failed converts an error of a call to an
-// error about an operation, by default an [ErrRejected]. The calls need not cover what is the same on all hosts:
-//   - Find looks for an open pull request, or for the newest in any state if the query does not ask for open ones.
-//   - Open and Edit set only the text and the draft, if the calls are [Metadata] too. Edit is called for a difference.
-//   - MissingReviewers gets at least one reviewer, and only reviewers whom the pull request does not list.
-//   - MergeWhenReady is called only if something changes.
-func (t Traits) PullRequestsBy(calls PullRequests, failed func(op string, err error) error) PullRequests {
-	return operations{t, calls, failed}
+// MetadataCalls set the labels and reviewers of pull requests, on a host that needs a request for each change.
+type MetadataCalls interface {
+	AddLabels(ctx context.Context, number int, names []string) error
+	RemoveLabel(ctx context.Context, number int, name string) error
+	// RequestReviews requests the reviews of valid reviewers that a pull request, as last read, does not list. It returns
+	// the reviewers who were requested.
+	RequestReviews(ctx context.Context, now PullRequest, reviewers []string) (requested []string, err error)
+}
+
+// operations are the [PullRequests] of a repo.
+type operations struct {
+	traits   Traits
+	calls    PullRequestCalls
+	metadata MetadataCalls
+	failed   func(op string, err error) error
+}
+
+// PullRequestsBy returns the pull requests of a repo by the calls of its host. metadata is nil if Open and Edit set
+// labels and reviewers themselves. failed converts an error of a call to an error about an operation, by default an
+// [ErrRejected].
+func (t Traits) PullRequestsBy(
+	calls PullRequestCalls, metadata MetadataCalls, failed func(op string, err error) error,
+) PullRequests {
+	return operations{t, calls, metadata, failed}
 }
 
 // Find implements [PullRequests].
@@ -64,8 +95,7 @@ func (o operations) Open(ctx context.Context, p PullRequestContent) (*PullReques
 func (o operations) Edit(ctx context.Context, now PullRequest, p PullRequestContent) (*PullRequest, error) {
 	p.Body = o.traits.escape(p.Body)
 	edited, err := &now, error(nil)
-	_, separate := o.calls.(Metadata)
-	if !separate || now.Title != p.Title || now.Body != p.Body || now.Draft != p.Draft {
+	if o.metadata == nil || now.Title != p.Title || now.Body != p.Body || now.Draft != p.Draft {
 		edited, err = o.calls.Edit(ctx, now, p)
 		err = o.failed(o.traits.Op("edit", now.Number), err)
 	}
@@ -101,22 +131,12 @@ func (o operations) MergeWhenReady(ctx context.Context, now PullRequest, method 
 	return merging, About(FieldAutoMerge, o.failed(o.traits.Op(op, now.Number), err))
 }
 
-// Metadata sets the labels and reviewers of pull requests, on a host that needs a request for each change.
-type Metadata interface {
-	AddLabels(ctx context.Context, number int, names []string) error
-	RemoveLabel(ctx context.Context, number int, name string) error
-	// RequestReviews requests the reviews of valid reviewers that a pull request, as last read, does not list. It returns
-	// the reviewers who were requested.
-	RequestReviews(ctx context.Context, now PullRequest, reviewers []string) (requested []string, err error)
-}
-
-// withMetadata sets the labels and reviewers of an open pull request to match a proposal, unless the calls did. After
-// an error, of an earlier step too, it continues with the rest.
+// withMetadata sets the labels and reviewers of an open pull request to match a proposal, unless Open or Edit of the
+// host did. After an error, of an earlier step too, it continues with the rest.
 func (o operations) withMetadata(
 	ctx context.Context, pr *PullRequest, p PullRequestContent, failed error,
 ) (*PullRequest, error) {
-	m, separate := o.calls.(Metadata)
-	if !separate || pr == nil || pr.State != Open {
+	if o.metadata == nil || pr == nil || pr.State != Open {
 		return pr, failed
 	}
 	now, errs := *pr, []error{failed}
@@ -129,18 +149,18 @@ func (o operations) withMetadata(
 		return err == nil
 	}
 	add := without(p.Labels, now.Labels)
-	if len(add) > 0 && try(FieldLabels, "label", m.AddLabels(ctx, now.Number, add)) {
+	if len(add) > 0 && try(FieldLabels, "label", o.metadata.AddLabels(ctx, now.Number, add)) {
 		now.Labels = slices.Concat(now.Labels, add)
 	}
 	for _, label := range without(p.RemoveLabels, without(p.RemoveLabels, now.Labels)) {
-		if try(FieldLabels, "remove label "+label+" from", m.RemoveLabel(ctx, now.Number, label)) {
+		if try(FieldLabels, "remove label "+label+" from", o.metadata.RemoveLabel(ctx, now.Number, label)) {
 			now.Labels = without(now.Labels, []string{label})
 		}
 	}
 	if ask := sets.WithoutFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
 		err := o.traits.Check(Settings{Reviewers: ask})
 		if err == nil {
-			ask, err = m.RequestReviews(ctx, now, ask)
+			ask, err = o.metadata.RequestReviews(ctx, now, ask)
 			now.Reviewers = slices.Concat(now.Reviewers, ask)
 		}
 		try(FieldReviewers, "request reviews of", err)

@@ -238,7 +238,8 @@ func (o *organization) repo(project, name string) githost.Repo {
 	}
 	pulls, commits := &pullRequests{r}, &statuses{r}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, r.server.Error), CheckSettings: pulls.checkSettings,
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, pulls, r.server.Error),
+		CheckSettings: pulls.checkSettings,
 		CommitStatuses: githost.StatusRequests{
 			Traits: r.traits, Set: commits.set, List: commits.list, Login: commits.login, SeenAt: r.server.SeenAt,
 			Failed: r.server.Error,

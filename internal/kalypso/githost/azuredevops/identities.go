@@ -102,7 +102,7 @@ func reviews(p *git.GitPullRequest, id string) bool {
 	})
 }
 
-// RequestReviews implements [githost.Metadata]. A reviewer who has voted is not requested again, since that would
+// RequestReviews implements [githost.MetadataCalls]. A reviewer who has voted is not requested again, since that would
 // withdraw the vote.
 func (r *pullRequests) RequestReviews(
 	ctx context.Context, now githost.PullRequest, reviewers []string,
@@ -128,8 +128,8 @@ func (r *pullRequests) RequestReviews(
 	return requested, errors.Join(errs...)
 }
 
-// MissingReviewers implements [githost.PullRequests]. Azure keeps reviewers who voted in the list. A reviewer who can't
-// be found has not been requested either.
+// MissingReviewers implements [githost.PullRequestCalls]. Azure keeps reviewers who voted in the list. A reviewer who
+// can't be found has not been requested either.
 func (r *pullRequests) MissingReviewers(
 	ctx context.Context, now githost.PullRequest, unlisted []string,
 ) (missing []string, err error) {

@@ -67,7 +67,7 @@ func (r *pullRequests) Find(ctx context.Context, q githost.Query) (*githost.Pull
 	return nil, nil //nolint:nilnil // nil means none
 }
 
-// Read implements [githost.PullRequests].
+// Read implements [githost.PullRequestCalls].
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	p, err := r.read(ctx, number)
 	if err == nil {
@@ -89,7 +89,7 @@ func (r *pullRequests) read(ctx context.Context, number int) (*git.GitPullReques
 	})
 }
 
-// Open implements [githost.PullRequests].
+// Open implements [githost.PullRequestCalls].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	labels := lists.Map(p.Labels, func(name string) core.WebApiTagDefinition {
 		return core.WebApiTagDefinition{Name: &name}
@@ -109,7 +109,7 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 	return r.answer(created, err)
 }
 
-// Edit implements [githost.PullRequests].
+// Edit implements [githost.PullRequestCalls].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
@@ -138,7 +138,7 @@ func (r *pullRequests) update(
 	return p, err
 }
 
-// AddLabels implements [githost.Metadata]. Azure creates labels that it does not know.
+// AddLabels implements [githost.MetadataCalls]. Azure creates labels that it does not know.
 func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string) error {
 	for _, name := range names {
 		_, err := r.git.CreatePullRequestLabel(ctx, git.CreatePullRequestLabelArgs{
@@ -152,7 +152,7 @@ func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string
 	return nil
 }
 
-// RemoveLabel implements [githost.Metadata]. It removes a label by its id, since names may contain any character.
+// RemoveLabel implements [githost.MetadataCalls]. It removes a label by its id, since names may contain any character.
 func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
 	stored, err := r.labels(ctx, number)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string)
 	return err
 }
 
-// Close implements [githost.PullRequests].
+// Close implements [githost.PullRequestCalls].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	now, err := r.read(ctx, number)
 	if err == nil && deref(now.Status) == git.PullRequestStatusValues.Active {

@@ -74,9 +74,9 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		MaxTitle: 125, MaxBody: 65536,
 		CheckReviewer: githost.CheckTeam(r.owner), Methods: githost.MergeMethods, ExactLabels: true,
 	}
-	commits := &statuses{r}
+	pulls, commits := &pullRequests{r}, &statuses{r}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(&pullRequests{r}, c.server.Error), Issues: c.issues(r),
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, pulls, c.server.Error), Issues: c.issues(r),
 		CommitStatuses: githost.StatusRequests{
 			Traits: r.traits, Set: commits.set, List: commits.list, Login: c.login, SeenAt: c.server.SeenAt,
 			Failed: c.server.Error,

@@ -16,8 +16,8 @@ type label struct {
 // labelColor is the colour of labels that are created.
 const labelColor = "#cccccc"
 
-// AddLabels implements [githost.Metadata], also for issues. It creates labels that the repo and its organisation lack:
-// Gitea ignores unknown names.
+// AddLabels implements [githost.MetadataCalls], also for issues. It creates labels that the repo and its organisation
+// lack: Gitea ignores unknown names.
 func (r *repo) AddLabels(ctx context.Context, number int, names []string) error {
 	absent, err := r.addKnown(ctx, number, names)
 	if err != nil || len(absent) == 0 {
@@ -51,7 +51,7 @@ func (r *repo) addKnown(ctx context.Context, number int, names []string) (absent
 	return names, err
 }
 
-// RemoveLabel implements [githost.Metadata]. It removes a label by its ID, which it reads from the pull request.
+// RemoveLabel implements [githost.MetadataCalls]. It removes a label by its ID, which it reads from the pull request.
 func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
 	p, err := r.read(ctx, number)
 	for _, one := range p.Labels {

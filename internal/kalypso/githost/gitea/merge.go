@@ -24,7 +24,7 @@ func (r *pullRequests) scheduled(ctx context.Context, number int) (method githos
 	return method, err
 }
 
-// MergeWhenReady implements [githost.PullRequests].
+// MergeWhenReady implements [githost.PullRequestCalls].
 func (r *pullRequests) MergeWhenReady(
 	ctx context.Context, now githost.PullRequest, method githost.MergeMethod,
 ) (*githost.PullRequest, error) {

@@ -94,7 +94,7 @@ func (r *pullRequests) search(ctx context.Context, l list, q githost.Query) (fou
 	return found, err
 }
 
-// Read implements [githost.PullRequests].
+// Read implements [githost.PullRequestCalls].
 func (r *pullRequests) Read(ctx context.Context, number int) (*githost.PullRequest, error) {
 	p, err := r.read(ctx, number)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *pullRequests) complete(ctx context.Context, p pull) (*githost.PullReque
 
 func pullPath(number int) string { return fmt.Sprintf("/pulls/%d", number) }
 
-// Open implements [githost.PullRequests].
+// Open implements [githost.PullRequestCalls].
 func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (*githost.PullRequest, error) {
 	opened, err := r.one(ctx, http.MethodPost, "/pulls", map[string]any{
 		"title": titles.Stored(p.Title, p.Draft), "body": p.Body, "head": p.Branch, "base": p.Target,
@@ -149,7 +149,7 @@ func (r *pullRequests) Open(ctx context.Context, p githost.PullRequestContent) (
 	return r.checkDraft(r.convert(opened), p)
 }
 
-// Edit implements [githost.PullRequests].
+// Edit implements [githost.PullRequestCalls].
 func (r *pullRequests) Edit(
 	ctx context.Context, now githost.PullRequest, p githost.PullRequestContent,
 ) (*githost.PullRequest, error) {
@@ -177,7 +177,7 @@ func (r *pullRequests) checkDraft(
 		fmt.Errorf("the server does not recognize drafts by the prefix %q of their titles", titles.Prefix))
 }
 
-// Close implements [githost.PullRequests].
+// Close implements [githost.PullRequestCalls].
 func (r *pullRequests) Close(ctx context.Context, number int) (*githost.PullRequest, error) {
 	closed, err := r.one(ctx, http.MethodPatch, pullPath(number), map[string]any{"state": "closed"})
 	switch {

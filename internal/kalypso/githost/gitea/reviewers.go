@@ -13,7 +13,7 @@ import (
 
 type team struct{ Name string }
 
-// RequestReviews implements [githost.Metadata].
+// RequestReviews implements [githost.MetadataCalls].
 func (r *pullRequests) RequestReviews(
 	ctx context.Context, now githost.PullRequest, reviewers []string,
 ) (requested []string, err error) {
@@ -59,8 +59,8 @@ const (
 	timelinePages = 100
 )
 
-// MissingReviewers implements [githost.PullRequests]. A user who reviewed stays among the reviewers, unless the review
-// was dismissed. Only the timeline contains a team whose member has reviewed.
+// MissingReviewers implements [githost.PullRequestCalls]. A user who reviewed stays among the reviewers, unless the
+// review was dismissed. Only the timeline contains a team whose member has reviewed.
 func (r *pullRequests) MissingReviewers(
 	ctx context.Context,
 	now githost.PullRequest,

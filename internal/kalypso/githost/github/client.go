@@ -117,7 +117,8 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 	}
 	pulls, commits := &pullRequests{r}, &statuses{r}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, c.server.Error), Queues: pulls, Issues: c.issues(r),
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(pulls, pulls, c.server.Error), Queues: pulls,
+		Issues: c.issues(r),
 		CommitStatuses: githost.StatusRequests{
 			Traits: r.traits, Set: commits.set, List: commits.list, Latest: commits.latest, Failed: c.server.Error,
 		},

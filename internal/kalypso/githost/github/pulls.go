@@ -70,13 +70,13 @@ func (r *pullRequests) Edit(
 	return &now, nil
 }
 
-// AddLabels implements [githost.Metadata].
+// AddLabels implements [githost.MetadataCalls].
 func (r *pullRequests) AddLabels(ctx context.Context, number int, names []string) error {
 	_, _, err := r.client.api.Issues.AddLabelsToIssue(r.pulls(ctx), r.owner, r.name, number, names)
 	return err
 }
 
-// RemoveLabel implements [githost.Metadata].
+// RemoveLabel implements [githost.MetadataCalls].
 func (r *pullRequests) RemoveLabel(ctx context.Context, number int, name string) error {
 	_, err := r.client.api.Issues.RemoveLabelForIssue(r.pulls(ctx), r.owner, r.name, number, url.PathEscape(name))
 	if githost.Says(err, saysNoLabel) {

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// RequestReviews implements [githost.Metadata].
+// RequestReviews implements [githost.MetadataCalls].
 func (r *pullRequests) RequestReviews(
 	ctx context.Context, now githost.PullRequest, reviewers []string,
 ) (requested []string, err error) {

@@ -110,7 +110,7 @@ func (c *Client) Repo(repoURL string) (githost.Repo, error) {
 		OtherMethods: " on request, since its projects choose the merge method. Set merge, which uses that method, or squash",
 	}
 	return githost.Repo{
-		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(&mergeRequests{r}, c.server.Error), Issues: &issues{r},
+		Traits: r.traits, PullRequests: r.traits.PullRequestsBy(&mergeRequests{r}, nil, c.server.Error), Issues: &issues{r},
 		CommitStatuses: (&statuses{r}).requests(), GitCredential: httpapi.GitLogin(gitUser, c.server.Token),
 	}, nil
 }

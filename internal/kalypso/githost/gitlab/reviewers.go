@@ -22,7 +22,7 @@ func checkReviewer(name string) error {
 
 const askOp = "ask for reviews in "
 
-// MissingReviewers implements [githost.PullRequests]. Users who have reviewed stay among the reviewers of a merge
+// MissingReviewers implements [githost.PullRequestCalls]. Users who have reviewed stay among the reviewers of a merge
 // request.
 func (r *mergeRequests) MissingReviewers(
 	_ context.Context,
