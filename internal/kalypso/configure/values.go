@@ -18,7 +18,6 @@ import (
 type Values struct {
 	Objects   []fleet.Object // the configs or secrets, in merge order
 	Shared    bool           // several assignments use these values
-	Cache     sync.Map       // values that other packages derive from shared values, under keys of their own
 	Templates bool           // a value may contain a template
 	// Continued is the number of other values that have these values as their base.
 	Continued int

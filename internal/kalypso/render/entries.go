@@ -68,15 +68,11 @@ func entrywiseOf(node parse.Node) *entrywise {
 	return nil
 }
 
-// The cache keys of what is known about shared values: a piece's results for each key, and the order of the keys
-// together with an assignment's own keys. The piece itself is the cache key of its result for all shared values.
-type (
-	entriesKey struct{ piece *piece }
-	orderKey   struct {
-		yaml bool
-		own  string
-	}
-)
+// orderKey is the cache key for the order of keys.
+type orderKey struct {
+	yaml bool
+	own  string // the assignment's own keys
+}
 
 // renderedEntries are the results of a piece for each key.
 type renderedEntries struct {
@@ -92,7 +88,7 @@ func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
 	if base == nil {
 		return "", false
 	}
-	own, order := w.eachEntry(p, s, s.data.ConfigData, slices.Values(s.own)), p.entrywise.order(s)
+	own, order := w.eachEntry(p, s, s.data.ConfigData, slices.Values(s.own)), w.order(p.entrywise, s)
 	if own == nil || len(order) != len(s.data.ConfigData) {
 		return "", false
 	}
@@ -100,16 +96,16 @@ func (w *worker) entries(p *piece, s *assignmentInput) (text string, ok bool) {
 }
 
 // order returns the keys of an assignment's values in the order in which a piece prints them.
-func (e *entrywise) order(s *assignmentInput) []string {
-	key := orderKey{e.yaml, strings.Join(s.own, "\n")}
-	if found, ok := s.base.Cache.Load(key); ok {
+func (w *worker) order(e *entrywise, s *assignmentInput) []string {
+	key, orders := orderKey{e.yaml, strings.Join(s.own, "\n")}, &w.renderer.cacheOf(s.base).orders
+	if found, ok := orders.Load(key); ok {
 		return found.([]string) //nolint:forcetypeassert // nothing else is stored
 	}
 	order := slices.Sorted(maps.Keys(s.data.ConfigData))
 	if e.yaml {
 		order = yamlOrder(s.data.ConfigData)
 	}
-	s.base.Cache.Store(key, order)
+	orders.Store(key, order)
 	return order
 }
 
@@ -165,13 +161,13 @@ func (e *entrywise) join(base, own *renderedEntries, order []string) (text strin
 
 // entriesOfBase returns the results for each key of the values' base, or nil if rendering fails for a key.
 func (w *worker) entriesOfBase(p *piece, s *assignmentInput) *renderedEntries {
-	key := entriesKey{p}
-	if found, ok := s.base.Cache.Load(key); ok {
+	entries := &w.renderer.cacheOf(s.base).entries
+	if found, ok := entries.Load(p); ok {
 		return found.(*renderedEntries) //nolint:forcetypeassert // nothing else is stored
 	}
 	data := s.base.Merge().Data
 	rendered := w.eachEntry(p, s, data, maps.Keys(data))
-	s.base.Cache.Store(key, rendered)
+	entries.Store(p, rendered)
 	return rendered
 }
 

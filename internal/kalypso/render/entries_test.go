@@ -52,10 +52,10 @@ func TestRenderingByEntries(t *testing.T) {
 				t.Errorf("seed %d: %q on %s gives %v, want the error %v", seed, text, a.Target.Name, result, wantErr)
 			}
 			if !values.Shared && merged.Base != nil && merged.Base.Continued >= worthEntries {
-				merged.Base.Cache.Range(func(_, found any) bool {
+				renderer.cacheOf(merged.Base).entries.Range(func(_, found any) bool {
 					if entries, ok := found.(*renderedEntries); ok && entries != nil {
 						joined++
-					} else if ok {
+					} else {
 						whole++
 					}
 					return true

@@ -41,9 +41,9 @@ func (w *worker) shared(p *piece, s *assignmentInput, keep bool) (string, error)
 	var kept *sync.Map
 	switch {
 	case keep && p.scope == ofValues && s.values.Shared:
-		kept = &s.values.Cache
+		kept = &w.renderer.cacheOf(s.values).texts
 	case keep && p.scope == ofSecrets && s.secrets.Shared:
-		kept = &s.secrets.Cache
+		kept = &w.renderer.cacheOf(s.secrets).texts
 	case keep && p.scope&^ofClusterType == 0:
 		kept = &s.ofType.cache
 	case keep && p.scope == ofTarget && s.ofTarget.shared:

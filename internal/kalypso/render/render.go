@@ -78,6 +78,7 @@ type Renderer struct {
 	undecided    bool // see [requires.Index.Uncertain]
 	clusterTypes map[*fleet.ClusterType]*clusterTypeInput
 	targets      map[*fleet.DeploymentTarget]*targetInput
+	values       sync.Map // *configure.Values → *valuesCache
 	executors    sync.Pool
 	forms        goForms
 	slow         sync.Map // *fleet.Template → Failure, of the templates that exceeded the time of a file
@@ -87,7 +88,23 @@ type Renderer struct {
 type clusterTypeInput struct {
 	parts   []part
 	unknown bool     // is a label
-	cache   sync.Map // *piece → renderedPiece
+	cache   sync.Map // *piece → string
+}
+
+// valuesCache contains what is rendered once of values that several assignments share.
+type valuesCache struct {
+	texts   sync.Map // *piece → string: the result for all values
+	entries sync.Map // *piece → *renderedEntries: the results for each key; nil if rendering fails for a key
+	orders  sync.Map // orderKey → []string: the keys of these values and of an assignment's own values
+}
+
+// cacheOf returns the cache of values that several assignments share.
+func (r *Renderer) cacheOf(v *configure.Values) *valuesCache {
+	found, ok := r.values.Load(v)
+	if !ok {
+		found, _ = r.values.LoadOrStore(v, &valuesCache{})
+	}
+	return found.(*valuesCache) //nolint:forcetypeassert // nothing else is stored
 }
 
 // part is a template of a cluster type, which renders one file of each assignment.
@@ -102,7 +119,7 @@ type targetInput struct {
 	shared   bool     // it is assigned to more than one cluster type
 	notPlain bool     // the target has texts that are not plain, see [fleet.IsPlainScalar]
 	unknown  bool     // whether the text is a value of manifests, or a label
-	cache    sync.Map // *piece → renderedPiece
+	cache    sync.Map // *piece → string
 }
 
 // New prepares the rendering of a valid fleet's schedule with its configuration. It parses each template once, and
