@@ -81,6 +81,7 @@ func (n needs) any(missing map[string]map[string]bool) bool {
 type dependency struct {
 	scope   scope
 	mutates bool
+	breaks  bool      // it has a break, of its own loop or of one around it
 	encodes encodings // of texts
 }
 
@@ -129,6 +130,8 @@ func (d *dependency) visit(node parse.Node, dotIsData bool, n needs) {
 		}
 	case *parse.VariableNode:
 		d.variable(node.Ident, n)
+	case *parse.BreakNode:
+		d.breaks = true
 	case *parse.IdentifierNode:
 		d.mutates = d.mutates || mutating[node.Ident]
 		d.encodes |= encoders[node.Ident]

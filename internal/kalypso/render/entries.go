@@ -3,7 +3,6 @@ package render
 import (
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +29,6 @@ type entrywise struct {
 // render all values for each assignment.
 const worthEntries = 4
 
-var (
-	loopOverValues = regexp.MustCompile(`^(.* := )?\.ConfigData$`)
-	printOfValues  = regexp.MustCompile(
-		`^(?:(toYaml|stringify|hash) \.ConfigData|\.ConfigData \| (toYaml|stringify|hash))(?: \| (n?indent) (\d{1,3}))?$`)
-)
-
 // entrywiseOf returns how to build the result of a node from its results for each key, or nil if that is not possible.
 // It is possible for a loop over .ConfigData whose body reads only the key and the value, and for an action that prints
 // toYaml, stringify or hash of .ConfigData.
@@ -44,28 +37,75 @@ func entrywiseOf(node parse.Node) *entrywise {
 	case *parse.RangeNode:
 		var d dependency
 		d.visit(node.List, false, needs{})
-		if loopOverValues.MatchString(node.Pipe.String()) && d.scope == 0 &&
-			!strings.Contains(node.List.String(), "{{break}}") {
+		if len(node.Pipe.Cmds) == 1 && isValues(node.Pipe.Cmds[0].Args) && !node.Pipe.IsAssign && d.scope == 0 &&
+			!d.breaks {
 			return &entrywise{}
 		}
 	case *parse.ActionNode:
-		match := printOfValues.FindStringSubmatch(node.Pipe.String())
-		if match == nil {
-			return nil
-		}
-		e := &entrywise{separator: "\n", yaml: true, function: match[1] + match[2], indent: match[3]}
-		e.columns, _ = strconv.Atoi(match[4]) // none without indent
-		switch {
-		case e.indent == "nindent": // begins with a line break
-			e.separator = ""
-		case e.function == "hash":
-			e.yaml, e.sum = false, true
-		}
-		if e.function != "hash" || e.indent == "" {
-			return e
+		if len(node.Pipe.Decl) == 0 {
+			return printOfValues(node.Pipe.Cmds)
 		}
 	}
 	return nil
+}
+
+// printOfValues returns how to print the values with toYaml, stringify or hash, which an indentation may follow. It
+// returns nil if the commands do anything else.
+func printOfValues(commands []*parse.CommandNode) *entrywise {
+	e := &entrywise{separator: "\n", yaml: true}
+	switch first := commands[0].Args; {
+	case len(first) == 2 && isValues(first[1:]): // toYaml .ConfigData
+		e.function, commands = identifier(first[0]), commands[1:]
+	case isValues(first) && len(commands) > 1 && len(commands[1].Args) == 1: // .ConfigData | toYaml
+		e.function, commands = identifier(commands[1].Args[0]), commands[2:]
+	}
+	switch e.function {
+	case "toYaml", "stringify":
+	case "hash":
+		e.yaml, e.sum = false, true
+		if len(commands) == 0 {
+			return e
+		}
+		return nil
+	default:
+		return nil
+	}
+	if len(commands) == 0 {
+		return e
+	}
+	if len(commands) > 1 || len(commands[0].Args) != 2 {
+		return nil
+	}
+	columns, isNumber := commands[0].Args[1].(*parse.NumberNode)
+	if !isNumber || !columns.IsInt || columns.Int64 < 0 || columns.Int64 > maxColumns {
+		return nil
+	}
+	e.indent, e.columns = identifier(commands[0].Args[0]), int(columns.Int64)
+	switch e.indent {
+	case "indent":
+		return e
+	case "nindent": // begins with a line break
+		e.separator = ""
+		return e
+	}
+	return nil
+}
+
+// maxColumns is the largest indentation of entries. A larger one is left to the template.
+const maxColumns = 999
+
+// isValues reports whether these arguments are .ConfigData alone.
+func isValues(args []parse.Node) bool {
+	field, isField := args[0].(*parse.FieldNode)
+	return isField && len(args) == 1 && len(field.Ident) == 1 && field.Ident[0] == "ConfigData"
+}
+
+// identifier returns the name of a function, or "" for any other node.
+func identifier(node parse.Node) string {
+	if f, ok := node.(*parse.IdentifierNode); ok {
+		return f.Ident
+	}
+	return ""
 }
 
 // orderKey is the cache key for the order of keys.

@@ -91,7 +91,8 @@ func templateOfEntries(r *rand.Rand) string {
 		case 1:
 			fmt.Fprintf(&b, "{{ .ConfigData | %s }}\n", function)
 		case 2:
-			fmt.Fprintf(&b, "{{- %s .ConfigData | %s %d -}}\n", function, one("indent", "nindent"), r.IntN(5))
+			fmt.Fprintf(&b, "{{- %s .ConfigData | %s %s -}}\n", function, one("indent", "nindent"),
+				one("0", "1", "2", "3", "4", "010", "0x3", "1.0", "-1"))
 		case 3:
 			fmt.Fprintf(&b, "{{ range $k, $v := .ConfigData }}{{ $k }}={{ %s }};{{ end }}\n",
 				one("$v", "$v | quote", "$v | toJson", "$.Namespace", "len $.ConfigData", `fail "no"`, `.missing | default "d"`,
