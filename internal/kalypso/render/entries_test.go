@@ -39,7 +39,9 @@ func TestRenderingByEntries(t *testing.T) {
 			merged := values.Merge()
 			n++
 			want, wantErr := renderWhole(text, Data{
-				Namespace: a.Namespace, ConfigData: merged.Data, ClusterType: a.ClusterType.Name,
+				DeploymentTargetName: a.Target.Name, Namespace: a.Namespace, Environment: "dev", ClusterType: a.ClusterType.Name,
+				Workspace: a.Target.Workspace, Workload: a.Target.Workload.Name, Labels: a.Target.Labels,
+				Manifests: a.Target.Manifests, ConfigData: merged.Data, more: More{ClusterTypeLabels: a.ClusterType.Labels},
 			})
 			failed := len(result.Failures) > 0
 			if errors.Is(wantErr, errMayBeMissing) {
