@@ -46,9 +46,12 @@ func newFeedbackRoot(t *testing.T, fake *githubfake.Server, team *githubfake.Rep
 func shop(name, label string, broken map[string]string) string {
 	var targets []string
 	for _, environment := range []string{"dev", "stage"} {
+		schema := ""
+		if broken[environment] == "schema" {
+			schema = `'{"required": ["none"]}'`
+		}
 		targets = append(targets, fmt.Sprintf("{name: perf, labels: {type: %q}, environment: %s, manifests: {breaks: %q}, "+
-			"configSchemas: [%s]}", label, environment, strings.TrimPrefix(broken[environment], "schema"),
-			map[bool]string{true: `'{"required": ["none"]}'`}[broken[environment] == "schema"]))
+			"configSchemas: [%s]}", label, environment, strings.TrimPrefix(broken[environment], "schema"), schema))
 	}
 	return acc.KalypsoYAML("Workload", name, "{deploymentTargets: ["+strings.Join(targets, ", ")+"]}")
 }

@@ -32,8 +32,11 @@ func autoMerge(p *git.GitPullRequest) githost.MergeMethod {
 		return ""
 	}
 	options := deref(p.CompletionOptions)
-	if options.MergeStrategy == nil { // set by a client that only knows the option squash
-		return map[bool]githost.MergeMethod{false: githost.Merge, true: githost.Squash}[deref(options.SquashMerge)]
+	switch { // without a strategy, it was set by a client that only knows the option squash
+	case options.MergeStrategy == nil && deref(options.SquashMerge):
+		return githost.Squash
+	case options.MergeStrategy == nil:
+		return githost.Merge
 	}
 	for method, strategy := range strategies {
 		if strategy == *options.MergeStrategy {

@@ -352,16 +352,16 @@ func TestDroppedReviewers(t *testing.T) {
 // TestMergeCommit: with each merge method, the merge commit is the head of the target branch after the merge.
 func TestMergeCommit(t *testing.T) {
 	t.Parallel()
-	for _, squash := range []bool{true, false} {
+	for _, method := range []string{"squash", "merge"} {
 		for _, fast := range []bool{true, false} {
 			p := newPlace(t)
 			if fast {
 				p.on.FastForward = true
 			}
 			p.Must(p.repo.Open(t.Context(), hostingtest.Proposal()))
-			head := p.on.Merge(t, 1, map[bool]string{true: "squash", false: "merge"}[squash])
+			head := p.on.Merge(t, 1, method)
 			if now := p.Must(p.repo.Read(t.Context(), 1)); now.State != githost.Merged || now.MergeCommit != head {
-				t.Errorf("squash %v, fast-forward %v: %+v, main is %s", squash, fast, now, head)
+				t.Errorf("%s, fast-forward %v: %+v, main is %s", method, fast, now, head)
 			}
 		}
 	}

@@ -302,7 +302,11 @@ func TestTooManyRequiredTargets(t *testing.T) {
 	t.Parallel()
 	var all []*fleet.Workload
 	for i := range 129 {
-		all = append(all, workload(fmt.Sprintf("w%03d", i), map[bool]string{true: "both", false: "large"}[i < 3]))
+		on := "large"
+		if i < 3 {
+			on = "both"
+		}
+		all = append(all, workload(fmt.Sprintf("w%03d", i), on))
 	}
 	f := newFleet(append(all, workload("web", "both", labelled("on", "large"), labelled("on", "both")))...)
 	f.Requires, f.LeaveOutFailed = problem.Ignore, true

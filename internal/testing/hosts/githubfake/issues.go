@@ -107,9 +107,13 @@ func (r *Repo) changeIssue(c *call, asked issueEdit) answer {
 }
 
 func showIssue(i hostfake.Issue) object {
+	state := "open"
+	if i.Closed {
+		state = "closed"
+	}
 	return object{"number": i.Number, "title": i.Title, "body": i.Body, "labels": named("name", i.Labels),
 		"user":  object{"login": i.Author},
-		"state": map[bool]string{false: "open", true: "closed"}[i.Closed]}
+		"state": state}
 }
 
 // timeline lists the review requests.

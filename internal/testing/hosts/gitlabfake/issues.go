@@ -68,9 +68,13 @@ func (p *Project) changeIssue(c *call, asked issueEdit) answer {
 }
 
 func (p *Project) showIssue(i hostfake.Issue) object {
+	state := "opened"
+	if i.Closed {
+		state = "closed"
+	}
 	return object{
 		"id": 9000 + i.Number, "iid": i.Number, "project_id": p.id, "title": i.Title, "description": i.Body,
-		"state":   map[bool]string{false: "opened", true: "closed"}[i.Closed],
+		"state":   state,
 		"labels":  append([]string{}, i.Labels...),
 		"author":  p.server.user(i.Author),
 		"web_url": p.server.URL + "/" + p.Path + "/-/issues/" + strconv.Itoa(i.Number),

@@ -85,7 +85,10 @@ func (m *mergeRequest) mergeWhenReady() {
 
 // method is the method of a merge.
 func (m *mergeRequest) method() string {
-	return map[bool]string{false: "merge", true: "squash"}[m.squash]
+	if m.squash {
+		return "squash"
+	}
+	return "merge"
 }
 
 // Merge implements [hostfake.Pull]. A rebase is a fast-forward: it is the project that chooses.

@@ -79,10 +79,14 @@ func (p *Project) Require(_ string, contexts ...string) {
 
 func (p *Project) showProject() object {
 	_, name, _ := strings.Cut(p.Path, "/")
+	method := "merge"
+	if p.FastForward {
+		method = "ff"
+	}
 	return object{
 		"id": p.id, "name": name, "path": name, "path_with_namespace": p.Path, "web_url": p.server.URL + "/" + p.Path,
 		"http_url_to_repo": p.server.URL + "/" + p.Path + ".git", "visibility": "private", "default_branch": nil,
-		"merge_method": map[bool]string{false: "merge", true: "ff"}[p.FastForward], "squash_option": "default_off",
+		"merge_method": method, "squash_option": "default_off",
 		"only_allow_merge_if_pipeline_succeeds": p.needsPass,
 	}
 }

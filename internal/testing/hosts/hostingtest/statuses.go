@@ -41,8 +41,11 @@ var statuses = []row{
 			loose := state == githost.Pending && p.traits.UpdatesPending
 			p.asking(0, func() {
 				other, elsewhere, text := want, want, want
-				other.State = map[bool]githost.StatusState{true: githost.Failure, false: githost.Success}[state != githost.Failure]
-				if state == githost.Success {
+				other.State = githost.Failure
+				switch state {
+				case githost.Failure:
+					other.State = githost.Success
+				case githost.Success:
 					other.State = githost.Pending
 				}
 				elsewhere.TargetURL, text.Description = "", "Other"

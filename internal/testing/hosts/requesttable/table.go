@@ -100,7 +100,10 @@ func (d described) path(template string) *regexp.Regexp {
 		digits["{"+p.Name+"}"] = p.Schema["type"] == "integer"
 	}
 	return regexp.MustCompile("(?i)^" + placeholder.ReplaceAllStringFunc(template, func(name string) string {
-		return map[bool]string{true: `\d+`, false: `[^/]+`}[digits[name]]
+		if digits[name] {
+			return `\d+`
+		}
+		return `[^/]+`
 	}) + "$")
 }
 
