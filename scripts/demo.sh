@@ -74,9 +74,9 @@ apply() {
 headline "Build the provider"
 make --no-print-directory build
 mkdir -p "$plans"
-cp -R examples/quickstart "$work/quickstart"
+cp -R examples/quickstart examples/modules "$work"
 rm -rf "$work/quickstart/.terraform" "$work/quickstart"/*.tfstate* "$work/quickstart/.terraform.lock.hcl"
-# With dev_overrides Terraform needs no init.
+# With dev_overrides Terraform needs no init, but it needs the modules.
 cat >"$work/terraform.rc" <<RC
 disable_checkpoint = true
 provider_installation {
@@ -85,6 +85,7 @@ provider_installation {
   }
 }
 RC
+tf get >/dev/null
 git init --quiet --bare "$work/gitops.git"
 echo "The fleet is examples/quickstart. A bare Git repo stands for its GitOps repo: file://$work/gitops.git"
 

@@ -37,6 +37,7 @@ step() { printf '\n=== %s\n' "$1"; }
 quickstart() {
   local cli=$1 at="$work/$2"
   cp -R examples/quickstart "$at"
+  cp -R examples/modules "$work"
   rm -rf "$at/.terraform" "$at"/*.tfstate* "$at/.terraform.lock.hcl"
   git init --quiet --bare "$at.git"
   export TF_VAR_gitops_repo_url="file://$at.git"

@@ -32,50 +32,34 @@ variable "stock_schema" {
   default     = { required = ["REGION"] }
 }
 
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../modules/templates"
+}
+
 locals {
   cluster_types = {
-    large = { name = "large", reconciler = "reconciler", namespace_service = "namespace" }
+    large = { name = "large", reconciler = "flux", namespace_service = "namespace", config_type = "values" }
   }
 
-  # Written by the platform team.
-  templates = {
-    reconciler = {
-      name = "reconciler"
-      type = "reconciler"
-      manifests = [
-        <<-EOT
-          apiVersion: kustomize.toolkit.fluxcd.io/v1
-          kind: Kustomization
-          metadata:
-            name: "{{ .DeploymentTargetName }}"
-            namespace: flux-system
-          spec:
-            interval: 1m
-            prune: true
-            targetNamespace: "{{ .Namespace }}"
-            path: {{ .Manifests.path }}
-            sourceRef:
-              kind: GitRepository
-              name: "{{ .Workload }}"
-            postBuild:
-              substitute:
-                region: {{ .ConfigData.REGION }}
-        EOT
-      ]
-    }
-    namespace = {
-      name = "namespace"
-      type = "namespace"
+  # The platform's values, as the targets see them.
+  templates = merge(module.templates.all, {
+    values = {
+      name = "values"
+      type = "config"
       manifests = [
         <<-EOT
           apiVersion: v1
-          kind: Namespace
+          kind: ConfigMap
           metadata:
-            name: "{{ .Namespace }}"
+            name: platform-config
+            namespace: "{{ .Namespace }}"
+          data:
+            region: {{ .ConfigData.REGION }}
         EOT
       ]
     }
-  }
+  })
   configs = { platform = { name = "platform", data = { REGION = var.region } } }
   policies = {
     all = {
@@ -86,11 +70,13 @@ locals {
   }
 
   # Written by three teams.
+  repo   = { repo = "https://git.acme.io/apps", branch = "main" }
+  orders = { for key, value in merge(local.repo, { path = var.orders_path }) : key => value if value != "" }
   workloads = {
     orders = {
       name = "orders"
       deployment_targets = [
-        { name = "web", environment = "prod", manifests = var.orders_path == "" ? {} : { path = var.orders_path } },
+        { name = "web", environment = "prod", manifests = local.orders },
       ]
     }
     stock = {
@@ -99,14 +85,14 @@ locals {
         {
           name           = "web"
           environment    = "prod"
-          manifests      = { path = "./stock" }
+          manifests      = merge(local.repo, { path = "./stock" })
           config_schemas = [jsonencode(var.stock_schema)]
         },
       ]
     }
     users = {
       name               = "users"
-      deployment_targets = [{ name = "web", environment = "prod", manifests = { path = "./users" } }]
+      deployment_targets = [{ name = "web", environment = "prod", manifests = merge(local.repo, { path = "./users" }) }]
     }
   }
 }

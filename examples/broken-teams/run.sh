@@ -20,7 +20,9 @@ step() {
   tf output "${plain[@]}"
   for team in orders stock users; do
     printf '%-8s%s\n' "$team" "$(
-      in_repo gitops show "prod:large/$team-web/reconciler.yaml" | grep -E '^ +(path|region): ' | tr -s ' \n' ' '
+      for file in reconciler platform-config; do
+        in_repo gitops show "prod:large/$team-web/$file.yaml" | grep -E '^ +(path|region): ' | tr -s ' "\n' ' '
+      done
     )"
   done
 }

@@ -29,17 +29,9 @@ variable "reports" {
 }
 
 locals {
-  fleet        = yamldecode(file("${path.module}/fleet.yaml"))
-  environments = local.fleet.environments[*].name
+  environments = module.fleet.environments
+  repos        = module.fleet.repos
   folder       = "${path.module}/environments/${var.environment}"
-
-  # The repos of an environment, as its BaseRepo and its GitOpsRepo name them.
-  repos = {
-    for name in local.environments : name => {
-      for document in split("\n---\n", file("${path.module}/environments/${name}/repos.yaml")) :
-      yamldecode(document).kind => yamldecode(document).spec
-    }
-  }
 
   # Each environment takes what the clusters of the one before it run. The first takes each commit.
   position = index(local.environments, var.environment)
@@ -49,16 +41,15 @@ locals {
   overrides = yamldecode("---\n${file("${path.module}/overrides/${var.environment}.yaml")}")
 }
 
-module "clusters" {
-  source  = "./clusters"
-  fleet   = local.fleet
+module "fleet" {
+  source  = "./fleet"
   reports = var.reports
 }
 
 data "kalypso_deployment_state" "before" {
   for_each    = toset(local.before)
   gitops_repo = local.repos[each.key].GitOpsRepo
-  source      = module.clusters.sources[each.key]
+  source      = module.fleet.sources[each.key]
 }
 
 data "kalypso_promotion" "this" {

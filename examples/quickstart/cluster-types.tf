@@ -4,15 +4,15 @@ locals {
   cluster_types = {
     large = {
       labels     = { region = "west-us", size = "large" }
-      reconciler = kalypso_template.arc_flux.name
+      reconciler = module.templates.all.flux.name
     }
     small = {
       labels     = { region = "west-us", size = "small" }
-      reconciler = kalypso_template.argocd.name
+      reconciler = module.templates.all.argocd.name
     }
     drone = {
       labels     = { region = "east-us", restricted = "true", edge = "true" }
-      reconciler = kalypso_template.arc_flux.name
+      reconciler = module.templates.all.flux.name
     }
   }
 }
@@ -24,6 +24,6 @@ resource "kalypso_cluster_type" "all" {
   labels = each.value.labels
 
   reconciler        = each.value.reconciler
-  namespace_service = kalypso_template.default.name
+  namespace_service = module.templates.all.namespace.name
   config_type       = kalypso_template.configmap.name
 }

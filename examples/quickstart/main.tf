@@ -5,12 +5,7 @@ resource "kalypso_environment_rendering" "this" {
   cluster_types = kalypso_cluster_type.all
   configs       = kalypso_config.all
 
-  templates = {
-    arc_flux  = kalypso_template.arc_flux
-    argocd    = kalypso_template.argocd
-    configmap = kalypso_template.configmap
-    default   = kalypso_template.default
-  }
+  templates = merge(module.templates.all, { configmap = kalypso_template.configmap })
 
   config_schemas = {
     platform = kalypso_config_schema.platform

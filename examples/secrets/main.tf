@@ -10,6 +10,11 @@ terraform {
 
 provider "kalypso" {}
 
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../modules/templates"
+}
+
 locals {
   cluster_types = {
     # The built-in ExternalSecret, and a ConfigMap beside ciphertext.
@@ -29,37 +34,10 @@ locals {
     }
   }
 
-  templates = {
+  templates = merge(module.templates.all, {
     config          = kalypso_template.config
     external_secret = kalypso_template.external_secret
-
-    namespace = {
-      name      = "namespace"
-      type      = "namespace"
-      manifests = ["apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n"]
-    }
-    flux = {
-      name = "flux"
-      type = "reconciler"
-      manifests = [
-        <<-EOT
-          apiVersion: kustomize.toolkit.fluxcd.io/v1
-          kind: Kustomization
-          metadata:
-            name: "{{ .DeploymentTargetName }}"
-            namespace: flux-system
-          spec:
-            interval: 10m
-            prune: true
-            targetNamespace: "{{ .Namespace }}"
-            path: {{ .Manifests.path | quote }}
-            sourceRef:
-              kind: GitRepository
-              name: "{{ .Workload }}"
-        EOT
-      ]
-    }
-  }
+  })
 }
 
 resource "kalypso_environment_rendering" "this" {
@@ -71,8 +49,12 @@ resource "kalypso_environment_rendering" "this" {
 
   workloads = {
     shop = {
-      name               = "shop"
-      deployment_targets = [{ name = "web", environment = "dev", manifests = { path = "./web" } }]
+      name = "shop"
+      deployment_targets = [{
+        name        = "web"
+        environment = "dev"
+        manifests   = { repo = "https://github.com/acme/shop", branch = "main", path = "./web" }
+      }]
     }
   }
   scheduling_policies = {

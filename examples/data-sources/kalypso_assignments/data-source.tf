@@ -1,3 +1,8 @@
+# The standard templates, in the repo of the provider. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../../modules/templates"
+}
+
 # The fleet has the same arguments as in kalypso_environment_rendering: resources, inline objects, Kalypso YAML.
 data "kalypso_assignments" "dev" {
   environment = "dev"
@@ -17,14 +22,7 @@ data "kalypso_assignments" "dev" {
     }
   }
 
-  templates = {
-    flux = { name = "flux", type = "reconciler", manifests = [file("${path.module}/templates/flux.yaml")] }
-    namespace = {
-      name      = "namespace"
-      type      = "namespace"
-      manifests = ["{apiVersion: v1, kind: Namespace, metadata: {name: '{{ .Namespace }}'}}"]
-    }
-  }
+  templates = module.templates.all
 
   configs = {
     common = { name = "10-common", data = { REGION = "none", LOG_LEVEL = "info" } }

@@ -31,6 +31,11 @@ data "kalypso_workloads" "dev" {
   gitops_repo = local.gitops_repo
 }
 
+# The standard templates, in the repo of the provider. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../../modules/templates"
+}
+
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
   manifests   = data.kalypso_workloads.dev.manifests
@@ -41,14 +46,7 @@ resource "kalypso_environment_rendering" "dev" {
     large = { name = "large", reconciler = "flux", namespace_service = "namespace" }
   }
 
-  templates = {
-    flux = { name = "flux", type = "reconciler", manifests = [file("${path.module}/templates/flux.yaml")] }
-    namespace = {
-      name      = "namespace"
-      type      = "namespace"
-      manifests = ["{apiVersion: v1, kind: Namespace, metadata: {name: '{{ .Namespace }}'}}"]
-    }
-  }
+  templates = module.templates.all
 
   scheduling_policies = {
     kaizen = {

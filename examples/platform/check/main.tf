@@ -23,8 +23,12 @@ variable "commit" {
   default     = null
 }
 
+module "fleet" {
+  source = "../fleet"
+}
+
 locals {
-  environments = yamldecode(file("${path.module}/../fleet.yaml")).environments[*].name
+  environments = module.fleet.environments
   registrations = {
     for key, text in data.kalypso_control_plane.all[local.environments[0]].manifests :
     yamldecode(text).metadata.name => yamldecode(text).spec if yamldecode(text).kind == "WorkloadRegistration"

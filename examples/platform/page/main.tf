@@ -18,29 +18,22 @@ variable "reports" {
 }
 
 locals {
-  fleet        = yamldecode(file("${path.module}/../fleet.yaml"))
-  environments = local.fleet.environments[*].name
-  repos = {
-    for name in local.environments : name => {
-      for document in split("\n---\n", file("${path.module}/../environments/${name}/repos.yaml")) :
-      yamldecode(document).kind => yamldecode(document).spec
-    }
-  }
+  environments = module.fleet.environments
+  repos        = module.fleet.repos
 
   # Each run records what the clusters run, on a branch of the GitOps repo.
   store = { git = { repo = local.repos[local.environments[0]].GitOpsRepo.repo, branch = "history" } }
 }
 
-module "clusters" {
-  source  = "../clusters"
-  fleet   = local.fleet
+module "fleet" {
+  source  = "../fleet"
   reports = var.reports
 }
 
 data "kalypso_deployment_state" "all" {
   for_each    = toset(local.environments)
   gitops_repo = local.repos[each.key].GitOpsRepo
-  source      = module.clusters.sources[each.key]
+  source      = module.fleet.sources[each.key]
   versions    = true
   detail      = "clusters"
 }

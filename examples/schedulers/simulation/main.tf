@@ -63,28 +63,25 @@ locals {
   }
 }
 
+# The standard templates, in this repo. In yours, copy the folder, or name its Git URL.
+module "templates" {
+  source = "../../modules/templates"
+}
+
 resource "kalypso_environment_rendering" "dev" {
   environment = "dev"
 
   cluster_types = { for name, labels in local.cluster_types : name => {
-    name = name, labels = labels, reconciler = "reconciler", namespace_service = "namespace"
+    name = name, labels = labels, reconciler = "flux", namespace_service = "namespace"
   } }
-  templates = {
-    reconciler = { name = "reconciler", type = "reconciler", manifests = [yamlencode({
-      apiVersion = "kustomize.toolkit.fluxcd.io/v1"
-      kind       = "Kustomization"
-      metadata   = { name = "{{ .DeploymentTargetName }}", namespace = "flux-system" }
-      spec = {
-        interval  = "5m", prune = true, path = "./{{ .DeploymentTargetName }}"
-        sourceRef = { kind = "GitRepository", name = "workloads" }
-      }
-    })] }
-    namespace = { name = "namespace", type = "namespace", manifests = [yamlencode({
-      apiVersion = "v1", kind = "Namespace", metadata = { name = "{{ .Namespace }}" }
-    })] }
-  }
+  templates = module.templates.all
   workloads = { hello = {
-    name = "hello", deployment_targets = [{ name = "web", environment = "dev" }]
+    name = "hello"
+    deployment_targets = [{
+      name        = "web"
+      environment = "dev"
+      manifests   = { repo = "https://github.com/acme/hello", branch = "main", path = "./web" }
+    }]
   } }
 
   scheduling_policies = { scheduled = {

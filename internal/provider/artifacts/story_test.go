@@ -2,6 +2,7 @@ package artifacts_test
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // of one cluster type, and into another repository.
 func TestAccOCIArtifacts(t *testing.T) {
 	t.Parallel()
-	r := acc.NewExample(t, "../../../examples/quickstart")
+	r := acc.NewExample(t, filepath.Join(acc.Examples, "quickstart"))
 	server := testregistry.Start(t, testregistry.WithBasic("ann", "canary-password"))
 	r.Write("artifacts.tf", `
 variable "registry" {}
@@ -50,7 +51,7 @@ provider "kalypso" {
 		t.Errorf("the artifacts are %v, want %v", got, want)
 	}
 
-	r.Write("configs.tf", strings.Replace(acc.ReadFile(t, "../../../examples/quickstart/configs.tf"),
+	r.Write("configs.tf", strings.Replace(acc.ReadFile(t, filepath.Join(acc.Examples, "quickstart/configs.tf")),
 		`CLUSTER_NAME = "Large"`, `CLUSTER_NAME = "Largest"`, 1))
 	r.Apply()
 	second := artifacts()

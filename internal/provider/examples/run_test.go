@@ -300,7 +300,7 @@ func TestAccExampleBrokenTeams(t *testing.T) {
 	wantInSection(t, sections, "All is well", "failed = {}", "orders path: ./orders region: west")
 	wantInSection(t, sections, "A team breaks its data: the plan warns", "Warning: A deployment target fails to render",
 		"prints a missing or null value", "large / orders-web: kept", "Plan: 0 to add, 1 to change, 0 to destroy.")
-	wantInSection(t, sections, "The branch keeps its folder", `"large/orders-web" = "Template reconciler"`,
+	wantInSection(t, sections, "The branch keeps its folder", `"large/orders-web" = "Template flux"`,
 		"orders path: ./orders region: west")
 	wantInSection(t, sections, "The others change", "large / orders-web: kept, failing since",
 		"orders path: ./orders region: west stock path: ./stock region: north users path: ./users region: north")

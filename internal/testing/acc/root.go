@@ -261,9 +261,15 @@ var moduleSource = regexp.MustCompile(`(?m)^(  source += ")(\.\.?/)`)
 func NewExample(t *testing.T, folder string) *Root {
 	t.Helper()
 	r := NewRootFrom(t, folder)
+	absolute, err := filepath.Abs(folder)
+	must.Succeed(t, err)
+	from, err := filepath.EvalSymlinks(r.Folder)
+	must.Succeed(t, err)
+	to, err := filepath.Rel(from, absolute) // Terraform copies modules with absolute paths
+	must.Succeed(t, err)
 	for _, file := range Glob(t, filepath.Join(folder, "*.tf")) {
 		text := ReadFile(t, file)
-		local := moduleSource.ReplaceAllString(text, "${1}"+folder+"/$2")
+		local := moduleSource.ReplaceAllString(text, "${1}"+filepath.ToSlash(to)+"/$2")
 		if local != text {
 			defer r.Succeed("get")
 		}
