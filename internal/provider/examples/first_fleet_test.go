@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,6 +37,12 @@ func TestAccFirstFleet(t *testing.T) {
 	if out := g.next("git --git-dir gitops.git show --stat dev"); !strings.Contains(out, "3 files changed") {
 		t.Errorf("the commit does not add the files of exactly one target:\n%s", out)
 	}
+	g.next("kalypso_config")
+	_, line, _ := strings.Cut(g.text, "```hcl\n")
+	line, _, _ = strings.Cut(line, "```")
+	text := acc.ReadFile(t, filepath.Join(g.Folder, "main.tf"))
+	g.Write("main.tf", strings.Replace(text, "  scheduling_policies", line+"  scheduling_policies", 1))
+	expect(g.next("grep LOG_LEVEL"))
 	if len(excerpts) > 0 || acc.Fenced.MatchString(g.text) {
 		t.Errorf("the test does not follow all of the guide; left: %s", g.text)
 	}
