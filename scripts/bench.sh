@@ -57,7 +57,7 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo
   echo "Looking for secrets in the config values of large-10k, and of the same with ten URLs of its own for every"
   echo "assignment. The bound is 5% of schedule + render:"
-  go test -run '^$' -bench '^BenchmarkFindClearSecrets$' -benchtime 3x ./internal/kalypso/delivery/wish |
+  go test -run '^$' -bench '^BenchmarkFindClearSecrets$' -benchtime 3x ./internal/kalypso/delivery |
     awk '/^BenchmarkFindClearSecrets.*op/ { sub("^BenchmarkFindClearSecrets/", "", $1); sub("-[0-9]+$", "", $1)
       printf "- %s: %.0f ms, %.1f%%\n", $1, $3 / 1e6, $5 }'
   echo

@@ -4,18 +4,15 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
 // accept returns the state to decide from. A revert to an earlier delivery counts as the last delivery, and not as
 // drift, if the configuration agrees with it: the fleet renders the reverted tree again, or rejected lists the last
 // commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
 // restores reverted files. If the gates of the reverted record's commit are closed, only rejected agrees: see
-// [check.Proven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
-func accept(t *next.Next, now *Situation) *past.State {
+// [checkProven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
+func accept(t *NextTree, now *Situation) *State {
 	s := now.Found
 	if t.Wish.Updates(s) && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
 		return s.AsSeen()
@@ -31,7 +28,7 @@ func accept(t *next.Next, now *Situation) *past.State {
 	switch {
 	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Wish.Rejected, commit) }):
 		return s.AsSeen()
-	case check.Proven(t.Wish, s, &s.LastRead) != nil:
+	case checkProven(t.Wish, s, &s.LastRead) != nil:
 	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.LastRead.Record.Same(t.Record), s.RevertKnown && !back:
 		return s.AsSeen()
 	}
@@ -39,7 +36,7 @@ func accept(t *next.Next, now *Situation) *past.State {
 }
 
 // commitsOf returns the promoted commits that folders may contain after the last delivery.
-func commitsOf(s *past.State) []string {
+func commitsOf(s *State) []string {
 	all := []string{s.PromotedCommit}
 	if s.Rollout != nil {
 		all = append(append(all, s.Rollout.PromotedCommit), s.Rollout.Interrupted...)
@@ -49,7 +46,7 @@ func commitsOf(s *past.State) []string {
 
 // returnedFolders reports whether the branch contains the folders from before the failed rollout of s: an apply
 // returned them, and was killed after its push.
-func returnedFolders(s *past.State) bool {
+func returnedFolders(s *State) bool {
 	r := s.LastRead.Record
 	if r == nil || r.Rollout == nil || r.Rollout.RolledBack == "" || s.Rollout == nil || !s.Rollout.RestoresOnFailure ||
 		s.Rollout.RolledBack != "" || r.PromotedCommit != s.PromotedCommit {

@@ -6,26 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // change returns the change that an apply makes to the branch that it reads.
 func (s *situation) change() (*Change, []error) {
-	tree := next.New(s.desired.rendered(), nil, s.state)
-	return newChange(&check.Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
+	tree := NewNextTree(s.desired.rendered(), nil, s.state)
+	return newChange(&Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
 }
 
 // ids returns the IDs of the refused changes among errors.
 func ids(errs []error) (all []string) {
 	for _, err := range errs {
-		if refused, ok := errors.AsType[*check.Refusal](err); ok && refused.ID != "" {
+		if refused, ok := errors.AsType[*Refusal](err); ok && refused.ID != "" {
 			all = append(all, string(refused.ID))
 		}
 	}
@@ -34,7 +29,7 @@ func ids(errs []error) (all []string) {
 
 // moving moves the rendering to another branch, which is empty.
 func (s *situation) moving(to string) {
-	s.desired.Destination.Branch, s.branch = to, &past.Branch{Head: "head"}
+	s.desired.Destination.Branch, s.branch = to, &Branch{Head: "head"}
 }
 
 // TestAcceptedChanges: each refused change has an ID. If accepted_changes contains the ID, the change is allowed in the
@@ -45,7 +40,7 @@ func TestAcceptedChanges(t *testing.T) {
 		with   func(*situation)
 		others map[string]func(*situation)
 	}{
-		{accepted.Removed, func(s *situation) { s.desired.Tree = rendered("large/a=1") },
+		{IDRemoved, func(s *situation) { s.desired.Tree = rendered("large/a=1") },
 			map[string]func(*situation){
 				"another target is kept": func(s *situation) { s.desired.Tree = rendered("large/b=1") },
 				"another tree of a removed target": func(s *situation) {
@@ -60,36 +55,36 @@ func TestAcceptedChanges(t *testing.T) {
 					s.desired.Destination.Path, s.state.Destination.Path = "clusters", "clusters"
 				},
 			}},
-		{accepted.Emptied, func(s *situation) {
+		{IDEmptied, func(s *situation) {
 			s.desired.Tree = rendered("large/a=1 large/b=1 small")
-			s.desired.Guardrails = wish.Guardrails{MaxRemoved: "100%", Emptied: problem.Fail}
+			s.desired.Guardrails = Guardrails{MaxRemoved: "100%", Emptied: problem.Fail}
 		}, map[string]func(*situation){
 			"another cluster type": func(s *situation) { s.desired.Tree = rendered("large small/c=1 small/d=1") },
 			"another head":         func(s *situation) { s.state.LastRead.Head = "next" },
 		}},
-		{accepted.Empty, func(s *situation) {
-			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("theirs/x=1")}
+		{IDEmpty, func(s *situation) {
+			s.state, s.branch = nil, &Branch{Head: "head", Folders: existing("theirs/x=1")}
 			s.desired.Tree = rendered("large")
 		}, map[string]func(*situation){
 			"another destination": func(s *situation) { s.desired.Destination.Branch = "live" },
 		}},
-		{accepted.Move, func(s *situation) { s.moving("live") }, map[string]func(*situation){
+		{IDMove, func(s *situation) { s.moving("live") }, map[string]func(*situation){
 			"another new location":                  func(s *situation) { s.moving("prod") },
 			"another previous location":             func(s *situation) { s.state.Destination.Path = "old" },
 			"another tree at the previous location": func(s *situation) { s.state = usualState("large/a=2") },
 		}},
-		{accepted.Occupied, func(s *situation) {
+		{IDOccupied, func(s *situation) {
 			s.state, s.branch.Record.Environment, s.desired.Guardrails = nil, "stage", free
 		}, map[string]func(*situation){
 			"another owner":  func(s *situation) { s.branch.Record.Environment = "prod" },
 			"another folder": func(s *situation) { s.branch.Folders["large"] = existing("large/x=1")["large"] },
 			"another record": func(s *situation) { s.branch.RecordHash = "next" },
 		}},
-		{accepted.Occupied, func(s *situation) {
+		{IDOccupied, func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large/a=2 large/b=1 small/c=1")
 		}, nil},
-		{accepted.Occupied, func(s *situation) {
-			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("large/a=9")}
+		{IDOccupied, func(s *situation) {
+			s.state, s.branch = nil, &Branch{Head: "head", Folders: existing("large/a=9")}
 		}, nil},
 	} {
 		t.Run(test.kind, func(t *testing.T) {
@@ -106,7 +101,7 @@ func TestAcceptedChanges(t *testing.T) {
 				return all[0]
 			}
 			id := refused()
-			accept := func(s *situation) { s.desired.AcceptedChanges = accepted.Changes{"drift-000000000000", id} }
+			accept := func(s *situation) { s.desired.AcceptedChanges = AcceptedChanges{"drift-000000000000", id} }
 			s := usualSituation()
 			test.with(s)
 			accept(s)
@@ -119,7 +114,7 @@ func TestAcceptedChanges(t *testing.T) {
 					t.Errorf("%s: the ID is the same", name)
 				}
 			}
-			s.desired.AcceptedChanges = accepted.Changes{unknown.Text}
+			s.desired.AcceptedChanges = AcceptedChanges{unknown.Text}
 			if _, errs := s.change(); len(errs) > 0 {
 				t.Errorf("with an unknown ID: %v", errs)
 			}
@@ -137,7 +132,7 @@ func TestAcceptedInPlan(t *testing.T) {
 	}
 	s := moves()
 	refused := ids(s.decide(t).All().Errors)
-	if len(refused) != 1 || !strings.HasPrefix(refused[0], accepted.Moved+"-") {
+	if len(refused) != 1 || !strings.HasPrefix(refused[0], IDMoved+"-") {
 		t.Fatalf("moves: %v", refused)
 	}
 	s.desired.AcceptedChanges = refused
@@ -152,15 +147,15 @@ func TestAcceptedInPlan(t *testing.T) {
 	drifted := usualSituation()
 	edit(drifted.state, "large/a=7 large/b=1 small/c=1")
 	drifted.desired.OnDrift = drift.Fail
-	id := wish.DriftID(drifted.state)
-	drifted.desired.AcceptedChanges = accepted.Changes{string(id)}
+	id := DriftID(drifted.state)
+	drifted.desired.AcceptedChanges = AcceptedChanges{string(id)}
 	d := drifted.decide(t).All()
 	if len(d.Drift) != 1 || d.Next.Wish.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
 		t.Errorf("accepted drift: %v, %v", d.Drift, d.Accepted)
 	}
-	for name, other := range map[string]func(*past.State){
-		"another edit": func(s *past.State) { edit(s, "large/a=8 large/b=1 small/c=1") },
-		"another head": func(s *past.State) { s.LastRead.Head = "next" },
+	for name, other := range map[string]func(*State){
+		"another edit": func(s *State) { edit(s, "large/a=8 large/b=1 small/c=1") },
+		"another head": func(s *State) { s.LastRead.Head = "next" },
 	} {
 		other(drifted.state)
 		if d := drifted.decide(t).All(); d.Next.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
@@ -189,7 +184,7 @@ func TestRefusalsOfChange(t *testing.T) {
 		}, "move occupied removed"},
 		"occupied, empty and removed": {func(s *situation) {
 			s.state, s.desired.Tree = nil, rendered("large")
-			s.branch = &past.Branch{Head: "head", Folders: existing("large/a=9")}
+			s.branch = &Branch{Head: "head", Folders: existing("large/a=9")}
 		}, "empty occupied removed"},
 		"another record and removed": {func(s *situation) {
 			s.state.LastRead.Record.ClusterTypes = []string{"large"}

@@ -1,31 +1,27 @@
 package delivery
 
 import (
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Change is the change of a branch by an apply.
 type Change struct {
-	Next   *next.Next   // the tree that the branch must contain
-	Branch *past.Branch // as it was read
+	Next   *NextTree // the tree that the branch must contain
+	Branch *Branch   // as it was read
 	// Before is the state before the change. If the last apply is not known, it contains the branch's
 	// folders: ours and the adopted ones.
-	Before   *past.State
+	Before   *State
 	Cache    gitbranch.TreeCache
 	Wanted   inventory.Folders // what the destination will contain
 	Existing inventory.Folders // what it contains now: our folders and the adopted ones
-	Adoption check.Adoption
+	Adoption Adoption
 	// Warnings are removals that a guardrail allows.
-	Warnings []*check.Refusal
+	Warnings []*Refusal
 	// Accepted are the refused parts of the change that accepted_changes allows.
-	Accepted []accepted.ID
+	Accepted []ChangeID
 	// Settles says that the record notes a success after an automatic rollback, see [promotion.Reason.Unsettled].
 	Settles bool
 	// Needed says that the branch does not contain what is desired yet.
@@ -41,7 +37,7 @@ type Change struct {
 // newChange decides what the apply changes on the branch, and returns why it must not. After a refusal that
 // accepted_changes can allow, it goes on as if the change was accepted, so that it returns all refusals together. If
 // the rendering moves within the branch, old is what the branch contains at its old path; it may be nil.
-func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
+func newChange(c *Comparison, old *Branch) (*Change, []error) {
 	change := &Change{
 		Next: c.Next, Branch: c.Branch, Before: c.Before,
 		Record: c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders,
@@ -57,13 +53,13 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 	adopt := c.Next.Wish.Adopt
 	if occupied := c.Occupied(owned); occupied != nil {
 		adopt = true
-		if err := c.Refuse(occupied, &change.Accepted, accepted.Occupied, c.Occupants(owned)); err != nil {
+		if err := c.Refuse(occupied, &change.Accepted, IDOccupied, c.Occupants(owned)); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if err := c.Unchanged(); err != nil {
 		errs = append(errs, err)
-		if check.Acceptable(err) == "" {
+		if Acceptable(err) == "" {
 			return change, errs
 		}
 	}
@@ -96,7 +92,7 @@ func newChange(c *check.Comparison, old *past.Branch) (*Change, []error) {
 		}
 	}
 	if old != nil && !c.Next.Wish.KeepOld {
-		remove, err := check.PathsToRemoveUnchanged(c.Before, old)
+		remove, err := PathsToRemoveUnchanged(c.Before, old)
 		if err != nil {
 			return change, []error{err}
 		}

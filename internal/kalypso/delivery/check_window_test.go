@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -25,31 +23,31 @@ func TestCheckWindow(t *testing.T) {
 	withhold := func(b delivery.Basis) delivery.Plan { return &delivery.Withhold{Basis: b} }
 	for name, tc := range map[string]struct {
 		plan     func(delivery.Basis) delivery.Plan
-		strategy strategy.Strategy
+		strategy destination.Strategy
 		decision promotion.Kind
 		step     *rollout.Step
 		of       string // the argument whose window has closed; empty if the apply may begin
 	}{
-		"a promotion":                 {write, strategy.Push, promotion.Promote, nil, "promotion"},
-		"a proposed promotion":        {write, strategy.PullRequest, promotion.Promote, nil, "promotion"},
-		"a promotion in waves":        {write, strategy.Push, promotion.Promote, wave, "promotion"},
-		"a later wave":                {write, strategy.Push, promotion.Hold, wave, "rollout"},
-		"a wave without a promotion":  {write, strategy.PullRequest, "", wave, "rollout"},
-		"folders that are reverted":   {write, strategy.Push, promotion.Hold, back, ""},
-		"a change of the environment": {write, strategy.Push, promotion.Hold, nil, ""},
-		"a rollback":                  {write, strategy.Push, promotion.Rollback, nil, ""},
-		"a pin":                       {write, strategy.Push, promotion.Pinned, nil, ""},
-		"nothing to write":            {keep, strategy.Push, promotion.Promote, wave, ""},
-		"a draft":                     {withhold, strategy.PullRequest, promotion.Promote, wave, ""},
-		"a computed tree":             {write, strategy.None, promotion.Promote, nil, ""},
+		"a promotion":                 {write, destination.Push, promotion.Promote, nil, "promotion"},
+		"a proposed promotion":        {write, destination.PullRequest, promotion.Promote, nil, "promotion"},
+		"a promotion in waves":        {write, destination.Push, promotion.Promote, wave, "promotion"},
+		"a later wave":                {write, destination.Push, promotion.Hold, wave, "rollout"},
+		"a wave without a promotion":  {write, destination.PullRequest, "", wave, "rollout"},
+		"folders that are reverted":   {write, destination.Push, promotion.Hold, back, ""},
+		"a change of the environment": {write, destination.Push, promotion.Hold, nil, ""},
+		"a rollback":                  {write, destination.Push, promotion.Rollback, nil, ""},
+		"a pin":                       {write, destination.Push, promotion.Pinned, nil, ""},
+		"nothing to write":            {keep, destination.Push, promotion.Promote, wave, ""},
+		"a draft":                     {withhold, destination.PullRequest, promotion.Promote, wave, ""},
+		"a computed tree":             {write, destination.None, promotion.Promote, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &wish.Arguments{Strategy: tc.strategy, Promotion: promotion.Promotion{
+			a := &delivery.Arguments{Strategy: tc.strategy, Promotion: promotion.Promotion{
 				OpenUntil: closes, Reason: promotion.Reason{Decision: tc.decision},
 			}}
 			d := tc.plan(delivery.Basis{
-				Situation: &delivery.Situation{Wish: a}, Next: &next.Next{Wish: a, Step: tc.step},
+				Situation: &delivery.Situation{Wish: a}, Next: &delivery.NextTree{Wish: a, Step: tc.step},
 			})
 			if err := delivery.CheckWindow(d, closes.Add(-time.Second)); err != nil {
 				t.Errorf("before: %v", err)

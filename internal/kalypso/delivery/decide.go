@@ -1,22 +1,19 @@
-// Package delivery decides how a GitOps tree gets to its branch: which folders belong to the rendering, which changes
-// other people made, and what the one commit of an apply changes and removes. Package remote reads and writes the
-// branch.
+// Package delivery decides how a GitOps tree gets to its branch.
+//
+// [Render] renders the fleet with its [Arguments]. [Decide] compares the [Situation] with what the last run left, a
+// [State], and returns a [Plan] with its reasons: which folders belong to the rendering, what other people changed,
+// what the guardrails refuse, and which [NextTree] the one commit of an apply leaves. [PlanChange] applies the same
+// rules to the branch that an apply reads. The package contacts no server: package remote reads and writes the branch.
 package delivery
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -26,7 +23,7 @@ import (
 
 // Decide decides on an apply. For a create, p is nil. If the private state can't be read, s is nil. Decide contacts no
 // server, and returns the same for a plan and for its apply.
-func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
+func Decide(r *Rendered, p *Prior, state *State) Plan {
 	s, t := situate(r, p, state)
 	base := Basis{Situation: s, Next: t}
 	if (p == nil || !p.Promotes) && s.Wish.Promotion.KeepsCommit() {
@@ -36,10 +33,10 @@ func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
 		return rest(base)
 	}
 	if t.Rendered.Tree != nil {
-		base.Errors = check.Kept(t)
+		base.Errors = CheckKept(t)
 	}
-	base.refuse(check.ProvenByAttributes(s.Wish, p, s.State))
-	if s.Wish.Strategy == strategy.PullRequest && s.last() != nil && s.State.Proposal.Open() {
+	base.refuse(checkProvenByAttributes(s.Wish, p, s.State))
+	if s.Wish.Strategy == destination.PullRequest && s.last() != nil && s.State.Proposal.Open() {
 		base.Withheld = t.Withheld
 	}
 	base.Reasons = s.reasonsToWrite(t)
@@ -71,7 +68,7 @@ func Decide(r *next.Rendered, p *past.Prior, state *past.State) Plan {
 }
 
 // unknownInputs names the unknown values that decide which assignments there are. Other values decide on their files.
-func unknownInputs(a *wish.Arguments) string {
+func unknownInputs(a *Arguments) string {
 	if inputs := schedule.UnknownInputs(a.Fleet); len(inputs) > 0 {
 		return problem.First(inputs, problem.MaxListed) + ", which will be"
 	}
@@ -81,7 +78,7 @@ func unknownInputs(a *wish.Arguments) string {
 // Settled returns the plan after an apply if it has nothing to do and nothing to report, because the branch, or that of
 // the pull request, already contains the tree that the next apply would leave. Otherwise it returns nil. p and s are
 // what the apply left.
-func Settled(r *next.Rendered, p *past.Prior, s *past.State) *Keep {
+func Settled(r *Rendered, p *Prior, s *State) *Keep {
 	keep, ok := Decide(r, p, s).(*Keep)
 	if !ok || !s.Readable() || keep.Next.Known < inventory.Whole || len(keep.Errors) > 0 || keep.Next.Withheld != "" ||
 		s.Proposal.Closed() != 0 || len(s.OldLocations) > 0 {
@@ -121,12 +118,12 @@ func effectsOf(base *Basis) Effects {
 	s, t := base.Situation, base.Next
 	e := Effects{Replaced: s.replaced()}
 	var err error
-	e.Warnings, err = check.Moved(t, s.State, &base.Accepted)
+	e.Warnings, err = CheckMoves(t, s.State, &base.Accepted)
 	base.refuse(err)
-	if s.Wish.Strategy == strategy.PullRequest && s.Wish.Located() {
+	if s.Wish.Strategy == destination.PullRequest && s.Wish.Located() {
 		e.Left.Pending = destinations(OldLocations(s.Wish, s.State))
 	}
-	e.Left.Paths = check.LeftByMove(s.Wish, s.State)
+	e.Left.Paths = LeftByMove(s.Wish, s.State)
 	if s.Case == Computed {
 		e.Left.Trees, e.Left.PullRequest = s.remaining()
 	}
@@ -135,13 +132,13 @@ func effectsOf(base *Basis) Effects {
 	}
 	base.Drift = s.overwrittenDrift(t)
 	for _, drifted := range base.Drift {
-		if id := wish.DriftID(drifted); s.Wish.AcceptedChanges.Accepts(id) {
+		if id := DriftID(drifted); s.Wish.AcceptedChanges.Accepts(id) {
 			base.Accepted = append(base.Accepted, id)
 		}
 	}
 	e.ReadsBranch = s.readsBranch()
 	if s.Case == Update && s.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
-		change, errs := newChange(&check.Comparison{Next: t, Before: s.State, Branch: &s.State.LastRead}, nil)
+		change, errs := newChange(&Comparison{Next: t, Before: s.State, Branch: &s.State.LastRead}, nil)
 		e.Adoption, e.Warnings = change.Adoption, append(e.Warnings, change.Warnings...)
 		base.Errors = append(base.Errors, errs...)
 		base.Accepted = append(base.Accepted, change.Accepted...)
@@ -157,7 +154,7 @@ func rest(base Basis) Plan {
 		return &Rest{Basis: base}
 	}
 	if s.State.Drifted() {
-		base.Drift = []*past.State{s.State}
+		base.Drift = []*State{s.State}
 	}
 	var waiting map[string]string
 	if t.Rendered.Tree != nil && !s.Wish.NoCommit {
@@ -200,13 +197,13 @@ func keepProposal(base Basis) Plan {
 	return &Keep{base}
 }
 
-func destinations(places []*past.OldLocation) []destination.Destination {
-	return lists.Map(places, func(old *past.OldLocation) destination.Destination { return old.State.Destination })
+func destinations(places []*OldLocation) []destination.Destination {
+	return lists.Map(places, func(old *OldLocation) destination.Destination { return old.State.Destination })
 }
 
 // describable reports whether everything is known that [describe.Rendering] describes.
-func describable(t *next.Next) bool {
-	if t.Known < inventory.Whole || t.Wish.Strategy != strategy.None && !t.Wish.Located() ||
+func describable(t *NextTree) bool {
+	if t.Known < inventory.Whole || t.Wish.Strategy != destination.None && !t.Wish.Located() ||
 		t.Wish.Review.Known < inventory.Whole || unknown.Any(t.Wish.Sources) || t.Wish.Owners.HasUnknown() {
 		return false
 	}
@@ -223,14 +220,4 @@ func describable(t *next.Next) bool {
 		return unknown.Is(c.Name) || unknown.Any(c.Labels) || unknown.Any(c.Data)
 	}) && !slices.ContainsFunc(t.Wish.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
 		!slices.ContainsFunc(t.Wish.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
-}
-
-// Render renders the fleet. It reports the problems of the fleet, and what the guardrails forbid.
-//
-// p and s say what was delivered before, so that placement keeps its decisions. For a create, both are nil.
-func Render(
-	ctx context.Context, a *wish.Arguments, p *past.Prior, s *past.State, progress next.Progress,
-) (*next.Rendered, problem.Problems) {
-	r, ps := next.Render(ctx, a, p, s, progress)
-	return r, append(ps, check.Tree(ctx, r)...)
 }

@@ -12,15 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -36,25 +31,25 @@ import (
 // situation contains the inputs of a decision.
 type situation struct {
 	desired *desired
-	prior   *past.Prior
-	state   *past.State
-	branch  *past.Branch // the branch as it is read now
-	old     *past.Branch // the same branch at the previous path
+	prior   *Prior
+	state   *State
+	branch  *Branch // the branch as it is read now
+	old     *Branch // the same branch at the previous path
 	adopted []string
 	settled bool // [Settled] finds nothing to do, either
 }
 
 // desired is the rendering that rows change: its arguments, and the tree that its fleet renders.
 type desired struct {
-	wish.Arguments
+	Arguments
 	Tree   *tree.Tree
 	failed problem.Problems
 }
 
 // rendered returns a copy of the desired rendering, which later changes do not affect.
-func (d *desired) rendered() *next.Rendered {
+func (d *desired) rendered() *Rendered {
 	arguments := d.Arguments
-	r := next.NewRendered(&arguments, d.Tree)
+	r := NewRendered(&arguments, d.Tree)
 	r.Failed = d.failed
 	return r
 }
@@ -87,14 +82,14 @@ func sameErrors(a, b error) bool {
 func sameTree(a, b *tree.Tree) bool { return a == b }
 
 // applied returns the tree that the apply leaves on the branch.
-func (s *situation) applied() *next.Next {
+func (s *situation) applied() *NextTree {
 	return Decide(s.desired.rendered(), s.prior, s.state).All().Next
 }
 
 const delivered = "large/a=1 large/b=1 small/c=1"
 
 // free are guardrails that allow every removal.
-var free = wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true}
+var free = Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 
 var usualDestination = destination.Destination{Repo: "https://acme.io/gitops", Branch: "dev", Path: "."}
 
@@ -127,14 +122,14 @@ func rendered(entries string) *tree.Tree {
 func existing(entries string) inventory.Folders { return inventory.Of(rendered(entries)) }
 
 // containing returns a branch that contains a rendering and its record.
-func containing(entries string) *past.Branch {
+func containing(entries string) *Branch {
 	inventory := existing(entries)
 	written := record.New("dev", inventory.Names(), "", nil, nil)
-	return &past.Branch{Head: "head", Folders: inventory, Record: &written, RecordHash: written.Hash()}
+	return &Branch{Head: "head", Folders: inventory, Record: &written, RecordHash: written.Hash()}
 }
 
-func usualState(entries string) *past.State {
-	s := past.NewState(usualDestination, "dev")
+func usualState(entries string) *State {
+	s := NewState(usualDestination, "dev")
 	s.LastRead = *containing(entries)
 	s.Delivered, s.DeliveredRecord, s.Base = s.LastRead.Folders, s.LastRead.RecordHash, "head"
 	return &s
@@ -142,18 +137,18 @@ func usualState(entries string) *past.State {
 
 func usualSituation() *situation {
 	return &situation{
-		desired: &desired{Tree: rendered(delivered), Arguments: wish.Arguments{
-			Strategy: strategy.Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
-			Guardrails: wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved},
+		desired: &desired{Tree: rendered(delivered), Arguments: Arguments{
+			Strategy: destination.Push, Destination: usualDestination, Environment: "dev", Fleet: &fleet.Fleet{},
+			Guardrails: Guardrails{MaxRemoved: DefaultMaxRemoved},
 		}},
-		prior:  &past.Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
+		prior:  &Prior{TreeHash: rendered(delivered).Hash.String(), Commit: "commit", Delivered: true},
 		state:  usualState(delivered),
 		branch: containing(delivered),
 	}
 }
 
 // edit changes the branch as people do, and lets the state know their commit.
-func edit(s *past.State, entries string) {
+func edit(s *State, entries string) {
 	s.LastRead.Folders = existing(entries)
 	s.Drift = []drift.Commit{{Commit: "theirs"}}
 }
@@ -162,25 +157,25 @@ func edit(s *past.State, entries string) {
 func (s *situation) reverted(last string) {
 	before := s.state.AsDelivery()
 	s.state = usualState(last)
-	s.state.EarlierDeliveries = []past.Delivery{before}
+	s.state.EarlierDeliveries = []EarlierDelivery{before}
 	s.state.LastRead, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
 // proposed proposes the tree with pull request 7. The destination still contains the last delivery.
-func (s *situation) proposed(entries string) *past.Proposal {
-	s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered(entries)
+func (s *situation) proposed(entries string) *Proposal {
+	s.desired.Strategy, s.desired.Tree = destination.PullRequest, rendered(entries)
 	s.prior.TreeHash = s.desired.Tree.Hash.String()
 	head := usualState(entries)
 	head.Destination.Branch = "deployment/dev"
-	s.state.Proposal = &past.Proposal{Head: head, Pushed: "head", Number: 7, State: githost.Open}
+	s.state.Proposal = &Proposal{Head: head, Pushed: "head", Number: 7, State: githost.Open}
 	return s.state.Proposal
 }
 
 // moved leaves the last delivery on the branch "old" too, as after a move.
-func (s *situation) moved() *past.OldLocation {
+func (s *situation) moved() *OldLocation {
 	left := usualState(delivered)
 	left.Destination.Branch = "old"
-	old := &past.OldLocation{State: left}
+	old := &OldLocation{State: left}
 	s.state.OldLocations = append(s.state.OldLocations, old)
 	return old
 }
@@ -203,7 +198,7 @@ func text(plan Plan, on *situation) string {
 		add(w.Described == inventory.Partial, "not describable yet")
 	}
 	add(len(e.Adoption.Adopted) > 0, "adopts %v", e.Adoption.Adopted)
-	for _, m := range check.Moves(p.Next, p.State) {
+	for _, m := range TargetMoves(p.Next, p.State) {
 		add(true, "moves %s", m.Target)
 	}
 	if old, removes := plan.(*RemoveOld); removes {
@@ -220,7 +215,7 @@ func text(plan Plan, on *situation) string {
 	for _, s := range p.Drift {
 		add(true, "overwrites foreign changes on %s", s.Destination.Branch)
 	}
-	if p.Wish.Strategy == strategy.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+	if p.Wish.Strategy == destination.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
 		add(true, "pull request %d was abandoned", p.State.Proposal.Closed())
 	}
 	add(len(e.Left.Trees) > 0, "leaves the tree")
@@ -236,27 +231,27 @@ func text(plan Plan, on *situation) string {
 
 // kindOf returns a short text for an error, by its kind and the folders or the reason in it.
 func kindOf(err error) string {
-	refusal, ok := errors.AsType[*check.Refusal](err)
+	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {
 		return err.Error()
 	}
 	switch refusal.Kind {
-	case check.Emptied:
+	case Emptied:
 		return fmt.Sprintf("empties %v", refusal.Names)
-	case check.Exists:
+	case Exists:
 		return fmt.Sprintf("exists %v", refusal.Names)
-	case check.NotOwned:
+	case NotOwned:
 		return fmt.Sprintf("not ours %v", refusal.Names)
-	case check.Occupied:
+	case Occupied:
 		for _, word := range []string{"not a directory", "not a file", "leaves this rendering", "another rendering",
 			"of environment", "can't be used", "not directories", "people pushed", "not this rendering's"} {
 			if strings.Contains(refusal.Reason, word) {
 				return word
 			}
 		}
-	case check.BranchMoved:
+	case BranchMoved:
 		return fmt.Sprintf("moved %v", refusal.Names)
-	case check.Guardrail:
+	case Guardrail:
 		if len(refusal.Names) == 0 {
 			return "empty"
 		}
@@ -285,14 +280,14 @@ func TestDecide(t *testing.T) {
 			s.prior, s.state, s.desired.Known = nil, nil, inventory.Partial
 		}, "write because the rendering is new"},
 		{"a create with the strategy none contacts no server", func(s *situation) {
-			s.prior, s.state, s.desired.Strategy = nil, nil, strategy.None
+			s.prior, s.state, s.desired.Strategy = nil, nil, destination.None
 		}, "write because the rendering is new"},
 
 		{"the branch decides whether a create of an empty tree is refused", func(s *situation) {
 			s.prior, s.state, s.desired.Tree = nil, nil, rendered("large small/a=-")
 		}, "write because the rendering is new, reads the branch"},
 		{"a create of an empty tree is not refused with the strategy none", func(s *situation) {
-			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), strategy.None
+			s.prior, s.state, s.desired.Tree, s.desired.Strategy = nil, nil, rendered("large"), destination.None
 		}, "write because the rendering is new"},
 
 		// Changes.
@@ -317,7 +312,7 @@ func TestDecide(t *testing.T) {
 			s.state = nil
 		}, "write because the branch does not contain the tree yet, reads the branch"},
 		{"with pull requests and without a private state, the branch is read", func(s *situation) {
-			s.desired.Strategy, s.state = strategy.PullRequest, nil
+			s.desired.Strategy, s.state = destination.PullRequest, nil
 		},
 			"write because the private state can't be read, so the apply reads the branch, recovers the state, reads " +
 				"the branch"},
@@ -366,7 +361,7 @@ func TestDecide(t *testing.T) {
 				"changes map[], reads the branch"},
 		{"a move that keeps the previous location removes nothing", func(s *situation) {
 			s.desired.Destination.Branch, s.desired.KeepOld = "live", true
-			s.desired.Guardrails = wish.Guardrails{}
+			s.desired.Guardrails = Guardrails{}
 		},
 			"write because the destination changes to path \".\" on branch \"live\" of https://acme.io/gitops, " +
 				"changes map[], reads the branch"},
@@ -459,32 +454,32 @@ func TestDecide(t *testing.T) {
 			"keep because the branch contains the tree HASH"},
 		{"a previous location is removed by pull request once the destination contains the tree", func(s *situation) {
 			s.moved()
-			s.desired.Strategy = strategy.PullRequest
+			s.desired.Strategy = destination.PullRequest
 		}, "remove old because the destination contains the tree, and old locations remain, removes old"},
 		{"a previous location is kept until the destination contains the tree", func(s *situation) {
 			s.moved()
-			s.desired.Strategy, s.desired.Tree = strategy.PullRequest, rendered("large/a=2 large/b=1 small/c=1")
+			s.desired.Strategy, s.desired.Tree = destination.PullRequest, rendered("large/a=2 large/b=1 small/c=1")
 		}, "write because the folder large changes, changes map[large:+0 -0 ~1], keeps old for now"},
 		{"the pull request of a removal waits for people", func(s *situation) {
 			s.moved().Number = 3
-			s.desired.Strategy = strategy.PullRequest
+			s.desired.Strategy = destination.PullRequest
 		}, "keep because the branch contains the tree HASH"},
 		{"a removal's pull request that people closed is not opened again", func(s *situation) {
 			old := s.moved()
-			old.Number, old.Closed, s.desired.Strategy = 3, true, strategy.PullRequest
+			old.Number, old.Closed, s.desired.Strategy = 3, true, destination.PullRequest
 		}, "keep because the branch contains the tree HASH"},
 		{"with reopen, a removal's pull request that people closed is opened again", func(s *situation) {
 			old := s.moved()
-			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, strategy.PullRequest, true
+			old.Number, old.Closed, s.desired.Strategy, s.desired.PullRequest.Reopen = 3, true, destination.PullRequest, true
 			s.prior.PullRequest.Reopen = true
 		}, "remove old because the destination contains the tree, and old locations remain, removes old"},
 		{"on_move = keep closes the removal's pull request", func(s *situation) {
 			s.moved().Number = 3
-			s.desired.Strategy, s.desired.KeepOld = strategy.PullRequest, true
+			s.desired.Strategy, s.desired.KeepOld = destination.PullRequest, true
 		}, "remove old because the destination contains the tree, and old locations remain, closes the removal of old"},
 		{"with an unknown on_move, nothing is decided about a previous location", func(s *situation) {
 			s.moved()
-			s.desired.Strategy, s.desired.Known = strategy.PullRequest, inventory.Partial
+			s.desired.Strategy, s.desired.Known = destination.PullRequest, inventory.Partial
 		},
 			"undecided because it depends on arguments that are known after apply whether old locations are removed, " +
 				"keeps old for now"},
@@ -513,30 +508,30 @@ func TestDecide(t *testing.T) {
 			"write because the private state can't be read, so the apply reads the branch, recovers the state, reads " +
 				"the branch"},
 		{"with the strategy none, no state is recovered", func(s *situation) {
-			s.state, s.desired.Strategy = nil, strategy.None
+			s.state, s.desired.Strategy = nil, destination.None
 		}, "write because the rendering is only computed from now on"},
 
 		// Only computed.
 		{"with the strategy none, nothing is written", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
+			s.desired.Strategy, s.prior.Commit = destination.None, ""
+			s.state = ComputedState(NewNextTree(s.desired.rendered(), s.prior, s.state))
 		}, "keep because the state contains the tree HASH"},
 		{"with the strategy none, another tree changes the state", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
+			s.desired.Strategy, s.prior.Commit = destination.None, ""
+			s.state = ComputedState(NewNextTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Tree = rendered("large/a=1")
 		}, "write because the folders large, small change, changes map[large:+0 -1 ~0 small:+0 -1 ~0]"},
 		{"with the strategy none, another environment with the same tree changes nothing in the state", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = strategy.None, ""
-			s.state = ComputedState(next.New(s.desired.rendered(), s.prior, s.state))
+			s.desired.Strategy, s.prior.Commit = destination.None, ""
+			s.state = ComputedState(NewNextTree(s.desired.rendered(), s.prior, s.state))
 			s.desired.Environment = "stage"
 		}, "keep because the state contains the tree HASH"},
 		{"with the strategy none, a delivered tree is left on the branch",
-			func(s *situation) { s.desired.Strategy = strategy.None },
+			func(s *situation) { s.desired.Strategy = destination.None },
 			"write because the rendering is only computed from now on, changes map[], leaves the tree"},
 		{"with the strategy none, an open pull request is left open", func(s *situation) {
 			s.proposed("large/a=2")
-			s.desired.Strategy, s.prior.Commit = strategy.None, ""
+			s.desired.Strategy, s.prior.Commit = destination.None, ""
 		},
 			"write because the rendering is only computed from now on, changes map[large:+0 -1 ~1 small:+0 -1 ~0], " +
 				"leaves pull request 7"},
@@ -560,10 +555,10 @@ func TestDecide(t *testing.T) {
 		{"open pull request, another rendering delivered its promoted commit first", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").Stale = true
 		}, "write because pull request 7 can't be merged any more, changes map[large:+0 -0 ~1]"},
-		{"merged pull request", func(s *situation) { s.desired.Strategy = strategy.PullRequest },
+		{"merged pull request", func(s *situation) { s.desired.Strategy = destination.PullRequest },
 			"keep because the branch contains the tree HASH"},
 		{"merged pull request, people changed our folders later", func(s *situation) {
-			s.desired.Strategy = strategy.PullRequest
+			s.desired.Strategy = destination.PullRequest
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 		}, "write because people changed the branch, changes map[large:+0 -0 ~1], overwrites foreign changes on dev"},
 		{"closed pull request, same tree", func(s *situation) {
@@ -582,14 +577,14 @@ func TestDecide(t *testing.T) {
 
 		// More rows about pull requests.
 		{"a tree that is not delivered is proposed", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit = strategy.PullRequest, ""
+			s.desired.Strategy, s.prior.Commit = destination.PullRequest, ""
 		}, "write because the branch does not contain the tree yet, changes map[]"},
 		{"open pull request, other settings", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
 			s.desired.PullRequest.Labels = []string{"platform"}
 		}, "write because the settings of pull request 7 change, changes map[large:+0 -0 ~1]"},
 		{"merged pull request, other settings", func(s *situation) {
-			s.desired.Strategy, s.desired.PullRequest.Draft = strategy.PullRequest, true
+			s.desired.Strategy, s.desired.PullRequest.Draft = destination.PullRequest, true
 		}, "keep because the branch contains the tree HASH"},
 		{"open pull request, another tree, people pushed files beside our folders", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1").OtherCommits = []drift.Commit{{Commit: "note"}}
@@ -602,7 +597,7 @@ func TestDecide(t *testing.T) {
 		}, "keep because pull request 7 proposes the tree HASH"},
 		{"open pull request, strategy push", func(s *situation) {
 			s.proposed("large/a=2 large/b=1 small/c=1")
-			s.desired.Strategy, s.prior.Commit = strategy.Push, ""
+			s.desired.Strategy, s.prior.Commit = destination.Push, ""
 		}, "write because the branch does not contain the tree yet, changes map[large:+0 -0 ~1]"},
 		{"an environment that is already proposed is not another environment", func(s *situation) {
 			s.proposed(delivered).Head.Environment = "stage"
@@ -677,20 +672,20 @@ func TestChange(t *testing.T) {
 		}, "nothing"},
 		{"a move from a path that contains the new one", func(s *situation) {
 			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
-			s.branch = &past.Branch{Head: "head", OtherRenderings: []string{"."}}
+			s.branch = &Branch{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.Guardrails = free
 		}, "write, remove .kalypso/rendering.json, remove large, remove small"},
 		{"a move out of a kept path that contains the new one", func(s *situation) {
 			s.desired.Destination.Path, s.old = "clusters", containing(delivered)
-			s.branch = &past.Branch{Head: "head", OtherRenderings: []string{"."}}
+			s.branch = &Branch{Head: "head", OtherRenderings: []string{"."}}
 			s.desired.KeepOld = true
 		}, "refuses: leaves this rendering"},
 		{"a move out of a kept path beside the new one", func(s *situation) {
 			s.state.Destination.Path, s.desired.Destination.Path, s.desired.KeepOld = "old", "new", true
-			s.branch, s.old = &past.Branch{Head: "head"}, containing(delivered)
+			s.branch, s.old = &Branch{Head: "head"}, containing(delivered)
 		}, "write"},
 		{"a move whose removals exceed the guardrails", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &past.Branch{Head: "head"}, containing(delivered)
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &Branch{Head: "head"}, containing(delivered)
 		}, "refuses: removes [large/a large/b small/c]"},
 		{"a move to a destination of another environment", func(s *situation) {
 			s.desired.Destination.Branch, s.branch.Record.Environment = "live", "stage"
@@ -754,7 +749,7 @@ func TestChange(t *testing.T) {
 		{"foreign folders changed after the plan",
 			func(s *situation) { s.branch.Folders["team"] = inventory.Folder{} }, "nothing"},
 		{"the previous path changed after the plan", func(s *situation) {
-			s.desired.Destination.Path, s.branch, s.old = "clusters", &past.Branch{Head: "head"}, containing("large/a=9 "+
+			s.desired.Destination.Path, s.branch, s.old = "clusters", &Branch{Head: "head"}, containing("large/a=9 "+
 				"large/b=1 small/c=1")
 			s.desired.Guardrails = free
 		}, "refuses: moved [large]"},
@@ -811,14 +806,14 @@ func TestChange(t *testing.T) {
 			s.branch.OperatorFolders, s.desired.Adopt = []string{"legacy"}, true
 		}, "adopt legacy, refuses: removes [legacy/x]"},
 		{"the first delivery is empty, and so is the branch", func(s *situation) {
-			s.state, s.branch, s.desired.Tree = nil, &past.Branch{Head: "head"}, rendered("large")
+			s.state, s.branch, s.desired.Tree = nil, &Branch{Head: "head"}, rendered("large")
 		}, "write"},
 		{"the first delivery is empty, and the branch contains folders", func(s *situation) {
-			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("theirs/x=1")}
+			s.state, s.branch = nil, &Branch{Head: "head", Folders: existing("theirs/x=1")}
 			s.desired.Tree = rendered("large")
 		}, "refuses: empty"},
 		{"the first delivery is empty, as allow_empty allows", func(s *situation) {
-			s.state, s.branch = nil, &past.Branch{Head: "head", Folders: existing("theirs/x=1")}
+			s.state, s.branch = nil, &Branch{Head: "head", Folders: existing("theirs/x=1")}
 			s.desired.Tree, s.desired.Guardrails.AllowEmpty = rendered("large"), true
 		}, "write"},
 		{"the delivered tree was empty already", func(s *situation) {
@@ -836,8 +831,8 @@ func TestChange(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			tree := next.New(s.desired.rendered(), nil, nil)
-			change, errs := newChange(&check.Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
+			tree := NewNextTree(s.desired.rendered(), nil, nil)
+			change, errs := newChange(&Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
 			if diff := cmp.Diff(test.want, change.text(errs)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -896,7 +891,7 @@ func TestPathsToRemove(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			paths, err := check.PathsToRemove(s.state, s.branch)
+			paths, err := PathsToRemove(s.state, s.branch)
 			got := strings.Join(paths, " ")
 			if err != nil {
 				got = "refuses: " + kindOf(err)
@@ -916,11 +911,11 @@ func TestPromotes(t *testing.T) {
 		want bool
 	}{
 		{"a branch without a record, nothing adopted", func(s *situation) {
-			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
+			s.branch = &Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state, s.adopted = "v2", nil, nil
 		}, true},
 		{"an adopted tree with a promoted commit, no promoted commit now", func(s *situation) {
-			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
+			s.branch = &Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.state = nil
 		}, false},
 		{"no promoted commit before and now", func(*situation) {}, false},
@@ -930,15 +925,15 @@ func TestPromotes(t *testing.T) {
 		}, false},
 		{"no promoted commit any more", func(s *situation) { s.branch.Record.PromotedCommit = "v2" }, true},
 		{"a move within the branch, same promoted commit", func(s *situation) {
-			s.branch = &past.Branch{}
+			s.branch = &Branch{}
 			s.desired.Destination.Path, s.desired.Promotion.Commit, s.state.PromotedCommit = "clusters", "v2", "v2"
 		}, false},
 		{"an adopted tree of the same promoted commit", func(s *situation) {
-			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
+			s.branch = &Branch{PromotedCommitFile: record.PromotedCommitHash("v2")}
 			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, false},
 		{"an adopted tree of another promoted commit", func(s *situation) {
-			s.branch = &past.Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
+			s.branch = &Branch{PromotedCommitFile: record.PromotedCommitHash("v1")}
 			s.desired.Promotion.Commit, s.state = "v2", nil
 		}, true},
 	} {
@@ -946,7 +941,7 @@ func TestPromotes(t *testing.T) {
 			s := usualSituation()
 			s.adopted = []string{"large"}
 			test.with(s)
-			change := &Change{Adoption: check.Adoption{Adopted: s.adopted}, Next: s.applied(), Branch: s.branch}
+			change := &Change{Adoption: Adoption{Adopted: s.adopted}, Next: s.applied(), Branch: s.branch}
 			if got := change.Promotes(s.state); got != test.want {
 				t.Errorf("got %t", got)
 			}
@@ -961,10 +956,10 @@ func TestClearSecretsOfAction(t *testing.T) {
 	token := "gh" + "p_" + strings.Repeat("aB3", 12)
 	s.desired.Fleet.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "a"}, Data: map[string]string{"TOKEN": token}}}
 	r := s.desired.rendered()
-	r.Secrets = wish.FindClearSecrets(r.Wish.Fleet.Configs)
-	b := Basis{Situation: &Situation{Wish: r.Wish}, Next: next.New(r, s.prior, s.state)}
+	r.Secrets = FindClearSecrets(r.Wish.Fleet.Configs)
+	b := Basis{Situation: &Situation{Wish: r.Wish}, Next: NewNextTree(r, s.prior, s.state)}
 	for plan, want := range map[Plan]int{&Keep{b}: 0, &Write{Basis: b}: 1, &Rest{Basis: b}: 1} {
-		if got := ClearSecrets(plan); len(got) != want {
+		if got := PlannedClearSecrets(plan); len(got) != want {
 			t.Errorf("%s: %v, want %d problems", Kind(plan), got, want)
 		}
 	}

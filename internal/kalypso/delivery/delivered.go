@@ -3,11 +3,8 @@ package delivery
 import (
 	"maps"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -16,10 +13,10 @@ import (
 
 // PlanChange decides on the change of a branch that contains at. old is the destination before a move within the
 // branch, or nil. It returns an error if the apply must not change it.
-func PlanChange(t *next.Next, s *past.State, at, old *past.Branch) (*Change, error) {
+func PlanChange(t *NextTree, s *State, at, old *Branch) (*Change, error) {
 	t = t.On(s, at)
-	change, errs := newChange(&check.Comparison{Next: t, Before: s, Branch: at}, old)
-	if errs = append(check.Kept(t), errs...); len(errs) > 0 {
+	change, errs := newChange(&Comparison{Next: t, Before: s, Branch: at}, old)
+	if errs = append(CheckKept(t), errs...); len(errs) > 0 {
 		return nil, problem.Errors(errs)
 	}
 	if !s.Current() {
@@ -29,7 +26,7 @@ func PlanChange(t *next.Next, s *past.State, at, old *past.Branch) (*Change, err
 }
 
 // after returns the branch after the change, with its head.
-func (c *Change) after(head string) past.Branch {
+func (c *Change) after(head string) Branch {
 	b := *c.Branch
 	b.Head = head
 	if !c.Needed {
@@ -56,9 +53,9 @@ func (c *Change) after(head string) past.Branch {
 }
 
 // Delivered returns the state after the delivery of the change to a branch.
-func (c *Change) Delivered(at destination.Destination, head string) *past.State {
+func (c *Change) Delivered(at destination.Destination, head string) *State {
 	t := c.Next
-	s := past.NewState(at, t.Wish.Environment)
+	s := NewState(at, t.Wish.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = c.Wanted, c.RecordHash, t.Record.PromotedCommit
 	s.Decisions = t.Rendered.Decisions
 	s.Inputs, s.Base, s.LastRead, s.Cache = c.InputsAfter(), head, c.after(head), c.Cache
@@ -70,7 +67,7 @@ func (c *Change) Delivered(at destination.Destination, head string) *past.State 
 
 // Promotes reports whether the change promotes another commit. After a move within the branch, and for folders adopted
 // from the operator, no record at the destination names the previous commit.
-func (c *Change) Promotes(s *past.State) bool {
+func (c *Change) Promotes(s *State) bool {
 	t, at := c.Next, c.Branch
 	promoted := t.Record.PromotedCommit
 	switch {
@@ -86,16 +83,16 @@ func (c *Change) Promotes(s *past.State) bool {
 }
 
 // TargetState returns the state of the target branch of a pull request, which does not contain the proposed tree yet.
-func (c *Change) TargetState() *past.State {
+func (c *Change) TargetState() *State {
 	t := c.Next
-	s := past.NewState(t.Wish.Destination, t.Wish.Environment)
+	s := NewState(t.Wish.Destination, t.Wish.Environment)
 	if r := c.Branch.Record; r != nil {
 		s.Environment, s.Decisions = r.Environment, r.Decisions
 	}
 	s.Delivered = c.Existing.Only(sets.Without(c.Existing.Names(), c.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
 	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
-	if s.Rollout = past.RolloutOf(c.Branch.Record, c.Branch.Time); t.Wish.Updates(c.Before) {
+	if s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time); t.Wish.Updates(c.Before) {
 		s.Rollout = c.Before.Rollout
 	}
 	s.WholeHashes = t.Wish.KeepFailed
@@ -108,7 +105,7 @@ func (c *Change) TargetState() *past.State {
 
 // InputsAfter returns the inputs of the tree of this apply. During a rollout, they are the inputs before it, so that
 // each wave is described as a part of the same change.
-func (c *Change) InputsAfter() *past.Inputs {
+func (c *Change) InputsAfter() *Inputs {
 	if !c.Next.Complete {
 		return c.Before.Inputs
 	}
@@ -116,8 +113,8 @@ func (c *Change) InputsAfter() *past.Inputs {
 }
 
 // ComputedState returns the state of a rendering that is only computed.
-func ComputedState(t *next.Next) *past.State {
-	s := past.NewState(destination.Destination{}, t.Wish.Environment)
+func ComputedState(t *NextTree) *State {
+	s := NewState(destination.Destination{}, t.Wish.Environment)
 	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
 	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions
 	s.LastRead.Folders = s.Delivered

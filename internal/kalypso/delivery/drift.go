@@ -2,15 +2,13 @@ package delivery
 
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 )
 
 // overwrittenDrift returns the branches on which the apply overwrites foreign changes: the destination, and the branch
 // of the pull request.
-func (now *Situation) overwrittenDrift(t *next.Next) []*past.State {
+func (now *Situation) overwrittenDrift(t *NextTree) []*State {
 	s := now.State
-	var all []*past.State
+	var all []*State
 	keeps := t.Wish.Moves(s) && t.Wish.KeepOld
 	if overwrites(t, s, t.Wish.Updates(s)) && !keeps {
 		all = append(all, s)
@@ -34,7 +32,7 @@ func (now *Situation) overwrittenDrift(t *next.Next) []*past.State {
 // branch already contains the desired tree: the fleet now renders the foreign change, or an apply was killed after its
 // push. Nor does it if each target on the branch is as it was delivered or as it is desired, as after an apply that was
 // killed while it kept targets that render now, or rendered targets that it keeps now.
-func overwrites(t *next.Next, s *past.State, updates bool) bool {
+func overwrites(t *NextTree, s *State, updates bool) bool {
 	if !s.Current() || !s.Drifted() {
 		return false
 	}

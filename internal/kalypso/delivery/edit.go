@@ -8,7 +8,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
-// Edit returns the commit of a change, with a message. It neither contains nor renders folders that the branch already contains.
+// Edit returns the commit of a change, with a message. It neither contains nor renders folders that the branch already
+// contains.
 func (c *Change) Edit(message string) *gitbranch.Edit {
 	t := c.Next
 	promoted := ""

@@ -9,13 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -47,7 +44,7 @@ func (s *situation) keptText() string {
 	parts := []string{Kind(decision)}
 	list := func(what string, all []record.FailedAssignment) {
 		if len(all) > 0 {
-			parts = append(parts, what+" "+strings.Join(next.Lines(all), ", "))
+			parts = append(parts, what+" "+strings.Join(FailedLines(all), ", "))
 		}
 	}
 	k := d.Failing
@@ -77,7 +74,7 @@ func (s *situation) keptText() string {
 			list("left out there", read.Failing.LeftOut)
 			d = read
 		}
-		if _, errs := newChange(&check.Comparison{Next: d, Before: s.state.OrNil(), Branch: s.branch}, nil); len(errs) > 0 {
+		if _, errs := newChange(&Comparison{Next: d, Before: s.state.OrNil(), Branch: s.branch}, nil); len(errs) > 0 {
 			parts = append(parts, "the apply: "+whyNotKept(errs[0]))
 		}
 	}
@@ -86,14 +83,14 @@ func (s *situation) keptText() string {
 
 // whyNotKept returns a short text for the refusal to keep targets.
 func whyNotKept(err error) string {
-	refusal, ok := errors.AsType[*check.Refusal](err)
+	refusal, ok := errors.AsType[*Refusal](err)
 	switch {
 	case !ok:
-	case refusal.Kind == check.Guardrail && strings.Contains(refusal.Reason, "guardrails.max_kept"):
+	case refusal.Kind == Guardrail && strings.Contains(refusal.Reason, "guardrails.max_kept"):
 		return "too many"
-	case refusal.Kind == check.CannotKeep && strings.Contains(refusal.Reason, "A create does not know the branch"):
+	case refusal.Kind == CannotKeep && strings.Contains(refusal.Reason, "A create does not know the branch"):
 		return "removed by a create"
-	case refusal.Kind == check.CannotKeep && strings.Contains(refusal.Reason, "the new one can't keep them"):
+	case refusal.Kind == CannotKeep && strings.Contains(refusal.Reason, "the new one can't keep them"):
 		return "lost by the move"
 	}
 	return err.Error()
@@ -161,7 +158,7 @@ func TestKept(t *testing.T) {
 			s.dropWholeHashes()
 		}, "undecided; kept large / a; unknown large"},
 		{"a create", func(s *situation) {
-			s.prior, s.state, s.branch = nil, nil, &past.Branch{Head: "head"}
+			s.prior, s.state, s.branch = nil, nil, &Branch{Head: "head"}
 			s.fail("large/b=1 small/c=1", "large/a")
 		}, "write; left out large / a"},
 		{"a create on a branch that contains the target's folder", func(s *situation) {
@@ -197,7 +194,7 @@ func TestKept(t *testing.T) {
 			s.desired.Guardrails.MaxKept = "0"
 		}, "write; left out large / new"},
 		{"the strategy none", func(s *situation) {
-			s.desired.Strategy, s.prior.Commit, s.branch = strategy.None, "", nil
+			s.desired.Strategy, s.prior.Commit, s.branch = destination.None, "", nil
 			s.fail("large/b=2 small/c=1", "large/a")
 		}, "write; kept large / a"},
 		{"a target in a folder of a later wave", func(s *situation) {

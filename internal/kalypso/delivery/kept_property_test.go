@@ -12,13 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -33,8 +29,8 @@ type keptModel struct {
 	seed    uint64
 	random  *rand.Rand
 	targets map[string]*modelTarget // by <workload>-<target>
-	state   *past.State
-	prior   *past.Prior
+	state   *State
+	prior   *Prior
 	branch  map[string]tree.Hash // hashes of folders by cluster type/deployment target
 }
 
@@ -314,12 +310,12 @@ func (m *keptModel) apply() {
 			m.Fatalf("seed %d: the hash of %s is unknown", m.seed, name)
 		}
 	}
-	before, at := m.state, &past.Branch{Head: "head", Folders: inventory.Folders{}}
+	before, at := m.state, &Branch{Head: "head", Folders: inventory.Folders{}}
 	if before != nil {
 		at = &before.LastRead
 		m.checkDrift(decision)
 	}
-	change, errs := newChange(&check.Comparison{Next: d, Before: before, Branch: at}, nil)
+	change, errs := newChange(&Comparison{Next: d, Before: before, Branch: at}, nil)
 	if len(errs) > 0 {
 		m.Fatalf("seed %d: %v", m.seed, errs)
 	}
@@ -328,10 +324,10 @@ func (m *keptModel) apply() {
 		m.Fatalf("seed %d: the hash of the tree (-want +got):\n%s", m.seed, diff)
 	}
 	if before == nil {
-		change.Before = &past.State{}
+		change.Before = &State{}
 	}
 	m.state = change.Delivered(d.Wish.Destination, "head")
-	m.prior = &past.Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
+	m.prior = &Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
 	if Kind(Decide(rendered, m.prior, m.state)) != "keep" {
 		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
@@ -360,20 +356,20 @@ func (m *keptModel) reload() {
 	m.Helper()
 	text, err := m.state.Encode()
 	if err == nil {
-		m.state, err = past.DecodeState(text)
+		m.state, err = DecodeState(text)
 	}
 	if err != nil {
 		m.Fatal(err)
 	}
 }
 
-func (m *keptModel) rendered(which string) *next.Rendered {
+func (m *keptModel) rendered(which string) *Rendered {
 	m.Helper()
-	a := &wish.Arguments{
-		Strategy:    strategy.Push,
+	a := &Arguments{
+		Strategy:    destination.Push,
 		Destination: usualDestination, Environment: "dev", Fleet: m.fleet(which), OnDrift: drift.Overwrite,
 		KeepFailed: true,
-		Guardrails: wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%",
+		Guardrails: Guardrails{MaxRemoved: "100%", AllowEmpty: true, MaxKept: "100%",
 			Unscheduled: problem.Ignore},
 	}
 	a.Author.When = time.Unix(1_800_000_000, 0)

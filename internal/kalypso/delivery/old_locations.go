@@ -2,35 +2,31 @@ package delivery
 
 import (
 	"slices"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
 // OldLocations returns the locations on other branches to remove once the destination contains the tree. It skips a
 // location that the rendering moves back to.
-func OldLocations(a *wish.Arguments, s *past.State) []*past.OldLocation {
+func OldLocations(a *Arguments, s *State) []*OldLocation {
 	if !s.Current() || a.KeepOld {
 		return nil
 	}
-	var all []*past.OldLocation
+	var all []*OldLocation
 	for _, old := range s.OldLocations {
 		if !old.State.Destination.Same(a.Destination) {
 			all = append(all, old)
 		}
 	}
-	if a.Moves(s) && !a.MovesWithin(s) && check.ContainsOurs(s) {
+	if a.Moves(s) && !a.MovesWithin(s) && ContainsOurs(s) {
 		left := *s
 		left.Proposal, left.OldLocations = nil, nil
-		all = append(all, &past.OldLocation{State: &left})
+		all = append(all, &OldLocation{State: &left})
 	}
 	return all
 }
 
 // Removals returns the old locations for which the apply opens a pull request, and those whose pull request it closes.
 // delivered says that the destination contains the tree.
-func Removals(a *wish.Arguments, s *past.State, delivered bool) (open, closing []*past.OldLocation) {
+func Removals(a *Arguments, s *State, delivered bool) (open, closing []*OldLocation) {
 	if !s.Current() {
 		return nil, nil
 	}

@@ -9,17 +9,15 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // addOldLocation adds a previous location on a branch, which an apply has to remove. If number is not 0, the pull
 // request with this number proposes the removal.
-func (s *situation) addOldLocation(branch string, number int) *past.OldLocation {
-	s.desired.Strategy = strategy.PullRequest
-	old := &past.OldLocation{State: usualState(delivered), Number: number}
+func (s *situation) addOldLocation(branch string, number int) *OldLocation {
+	s.desired.Strategy = destination.PullRequest
+	old := &OldLocation{State: usualState(delivered), Number: number}
 	old.State.Destination.Branch = branch
 	s.state.OldLocations = append(s.state.OldLocations, old)
 	return old
@@ -58,7 +56,7 @@ func TestOldLocations(t *testing.T) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 		}, "write, leaves [old]"},
 		{"the rendering moves", func(s *situation) {
-			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = strategy.PullRequest, "new", free
+			s.desired.Strategy, s.desired.Destination.Branch, s.desired.Guardrails = destination.PullRequest, "new", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves again", func(s *situation) {
 			s.addOldLocation("old", 0)
@@ -69,11 +67,11 @@ func TestOldLocations(t *testing.T) {
 			s.desired.Destination.Branch, s.desired.Guardrails = "old", free
 		}, "write, leaves [dev]"},
 		{"the rendering moves within its branch", func(s *situation) {
-			s.desired.Strategy, s.desired.Destination.Path, s.desired.Guardrails = strategy.PullRequest, "clusters", free
+			s.desired.Strategy, s.desired.Destination.Path, s.desired.Guardrails = destination.PullRequest, "clusters", free
 		}, "write"},
 		{"the rendering moves before it was delivered", func(s *situation) {
 			s.proposed("large/a=2")
-			s.state.Delivered, s.state.LastRead = inventory.Folders{}, past.Branch{Head: "head"}
+			s.state.Delivered, s.state.LastRead = inventory.Folders{}, Branch{Head: "head"}
 			s.desired.Destination.Branch = "new"
 		}, "write"},
 		{"on_move is keep", func(s *situation) { s.addOldLocation("old", 0); s.desired.KeepOld = true }, "keep"},
@@ -85,11 +83,11 @@ func TestOldLocations(t *testing.T) {
 			func(s *situation) { s.addOldLocation("old", 0); s.desired.Known = inventory.Partial }, "undecided, leaves [old]"},
 		{"a push removes the old location at once", func(s *situation) {
 			s.addOldLocation("old", 8)
-			s.desired.Strategy = strategy.Push
+			s.desired.Strategy = destination.Push
 		}, "write"},
 		{"the strategy is unknown", func(s *situation) { s.addOldLocation("old", 0); s.desired.Strategy = unknown.Text },
 			"undecided"},
-		{"the strategy is none", func(s *situation) { s.addOldLocation("old", 0); s.desired.Strategy = strategy.None },
+		{"the strategy is none", func(s *situation) { s.addOldLocation("old", 0); s.desired.Strategy = destination.None },
 			"write"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -131,7 +129,7 @@ func TestOldLocationsInState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := past.DecodeState(text)
+	got, err := DecodeState(text)
 	if err != nil {
 		t.Fatal(err)
 	}

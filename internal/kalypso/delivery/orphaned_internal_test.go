@@ -10,14 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -26,7 +21,7 @@ import (
 
 // shop returns the arguments of a fleet with three cluster types. The policy shop-web places the target shop-web on the
 // two large ones, and shop-api places shop-api on all.
-func shop() *wish.Arguments {
+func shop() *Arguments {
 	f := &fleet.Fleet{
 		Environment: "dev",
 		Workloads: []*fleet.Workload{{Meta: fleet.Meta{Name: "shop"}, Targets: []fleet.Target{
@@ -51,16 +46,16 @@ func shop() *wish.Arguments {
 		f.Policies = append(f.Policies, p)
 	}
 	f.Sort()
-	return &wish.Arguments{
-		Strategy: strategy.Push, Destination: usualDestination, Environment: "dev", Fleet: f,
-		Guardrails: wish.Guardrails{MaxRemoved: "100%", Orphaned: problem.Fail},
+	return &Arguments{
+		Strategy: destination.Push, Destination: usualDestination, Environment: "dev", Fleet: f,
+		Guardrails: Guardrails{MaxRemoved: "100%", Orphaned: problem.Fail},
 	}
 }
 
 // renderedFrom renders the fleet of arguments.
-func renderedFrom(t *testing.T, a *wish.Arguments, s *past.State) *next.Rendered {
+func renderedFrom(t *testing.T, a *Arguments, s *State) *Rendered {
 	t.Helper()
-	r, ps := next.Render(t.Context(), a, nil, s, func(string, int, int) {})
+	r, ps := Render(t.Context(), a, nil, s, func(string, int, int) {})
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -68,106 +63,106 @@ func renderedFrom(t *testing.T, a *wish.Arguments, s *past.State) *next.Rendered
 }
 
 // stateAfter returns the state after the delivery of the arguments' tree.
-func stateAfter(t *testing.T, a *wish.Arguments) *past.State {
+func stateAfter(t *testing.T, a *Arguments) *State {
 	t.Helper()
 	folders := renderedFrom(t, a, nil).Folders
 	written := record.New(a.Environment, folders.Names(), "", nil, nil)
-	s := past.NewState(a.Destination, a.Environment)
-	s.LastRead = past.Branch{Head: "head", Folders: folders, Record: &written, RecordHash: written.Hash()}
+	s := NewState(a.Destination, a.Environment)
+	s.LastRead = Branch{Head: "head", Folders: folders, Record: &written, RecordHash: written.Hash()}
 	s.Delivered, s.DeliveredRecord, s.Base, s.Inputs = folders, s.LastRead.RecordHash, "head", a.Inputs()
 	return &s
 }
 
-func policyOf(a *wish.Arguments, name string) *fleet.SchedulingPolicy {
+func policyOf(a *Arguments, name string) *fleet.SchedulingPolicy {
 	return a.Fleet.Policies[slices.IndexFunc(a.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool {
 		return p.Name == name
 	})]
 }
 
 // dropPolicy removes policies from a fleet.
-func dropPolicy(a *wish.Arguments, names ...string) {
+func dropPolicy(a *Arguments, names ...string) {
 	a.Fleet.Policies = slices.DeleteFunc(a.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool {
 		return slices.Contains(names, p.Name)
 	})
 }
 
-func webTarget(a *wish.Arguments) *fleet.Target { return &a.Fleet.Workloads[0].Targets[1] }
+func webTarget(a *Arguments) *fleet.Target { return &a.Fleet.Workloads[0].Targets[1] }
 
 // TestOrphaned: a deployment target that its team still has must not leave its last cluster type, whatever the mistake.
 // The plan says why, by the policy that placed it.
 func TestOrphaned(t *testing.T) {
-	label := func(a *wish.Arguments, app string) {
+	label := func(a *Arguments, app string) {
 		policyOf(a, "shop-web").DeploymentTargets.MatchLabels = map[string]string{"app": app}
 	}
 	for _, test := range []struct {
 		name string
-		with func(a *wish.Arguments, s *past.State)
+		with func(a *Arguments, s *State)
 		want []string // the lines of the refusal; nil: none
 	}{
-		{"nothing changes", func(*wish.Arguments, *past.State) {}, nil},
-		{"a typing error in a policy's label", func(a *wish.Arguments, _ *past.State) { label(a, "webb") },
+		{"nothing changes", func(*Arguments, *State) {}, nil},
+		{"a typing error in a policy's label", func(a *Arguments, _ *State) { label(a, "webb") },
 			[]string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "webb" ` +
 				`(did you mean "web"?)`}},
-		{"another value in a policy's label", func(a *wish.Arguments, _ *past.State) { label(a, "frontend") },
+		{"another value in a policy's label", func(a *Arguments, _ *State) { label(a, "frontend") },
 			[]string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "frontend"`}},
-		{"a typing error in a policy's workspace", func(a *wish.Arguments, _ *past.State) {
+		{"a typing error in a policy's workspace", func(a *Arguments, _ *State) {
 			policyOf(a, "shop-web").Workspace = "shopp"
 		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects workspace "shopp"`}},
-		{"another cluster type selector", func(a *wish.Arguments, _ *past.State) {
+		{"another cluster type selector", func(a *Arguments, _ *State) {
 			policyOf(a, "shop-web").ClusterTypes.MatchLabels = map[string]string{"size": "larg"}
 		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects cluster types ` +
 			`with size "larg" (did you mean "large"?)`}},
-		{"a deleted policy", func(a *wish.Arguments, _ *past.State) { dropPolicy(a, "shop-web") },
+		{"a deleted policy", func(a *Arguments, _ *State) { dropPolicy(a, "shop-web") },
 			[]string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" is gone`}},
-		{"all policies are deleted", func(a *wish.Arguments, _ *past.State) {
+		{"all policies are deleted", func(a *Arguments, _ *State) {
 			dropPolicy(a, "shop-web", "shop-api")
 			a.Guardrails.AllowEmpty = true
 		}, []string{
 			`shop-api: leaves large-a and 2 more cluster types; policies "shop-api", "shop-web" are gone`,
 			`shop-web: leaves large-a and 1 more cluster type; policies "shop-api", "shop-web" are gone`}},
-		{"cluster types with other labels", func(a *wish.Arguments, _ *past.State) {
+		{"cluster types with other labels", func(a *Arguments, _ *State) {
 			for _, ct := range a.Fleet.ClusterTypes {
 				ct.Labels = map[string]string{"size": "medium"}
 			}
 		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" still selects it. No cluster ` +
 			`type is selected; the closest is "large-a": label "size" is "medium" and must be "large"`}},
-		{"its cluster types are gone", func(a *wish.Arguments, _ *past.State) {
+		{"its cluster types are gone", func(a *Arguments, _ *State) {
 			a.Fleet.ClusterTypes = slices.DeleteFunc(a.Fleet.ClusterTypes, func(ct *fleet.ClusterType) bool {
 				return ct.Name != "small"
 			})
 		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" still selects it. No cluster ` +
 			`type is selected; the closest is "small": label "size" is "small" and must be "large"`}},
-		{"its team gives it another label", func(a *wish.Arguments, _ *past.State) {
+		{"its team gives it another label", func(a *Arguments, _ *State) {
 			webTarget(a).Labels = map[string]string{"app": "wbe"}
 		}, nil},
-		{"the inputs of the last apply are not known, as after an import", func(a *wish.Arguments, s *past.State) {
+		{"the inputs of the last apply are not known, as after an import", func(a *Arguments, s *State) {
 			s.Inputs = nil
 			dropPolicy(a, "shop-web")
 		}, []string{`shop-web: leaves large-a and 1 more cluster type; the nearest policy is "shop-api": label "app" is ` +
 			`"web" and must be "api"`}},
-		{"it moves to another location in the same change", func(a *wish.Arguments, _ *past.State) {
+		{"it moves to another location in the same change", func(a *Arguments, _ *State) {
 			label(a, "webb")
 			a.Destination.Branch, a.Guardrails.AllowEmpty = "live", true
 		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "webb" ` +
 			`(did you mean "web"?)`}},
 
-		{"it stays on one cluster type", func(a *wish.Arguments, _ *past.State) {
+		{"it stays on one cluster type", func(a *Arguments, _ *State) {
 			a.Fleet.ClusterTypes[0].Labels = map[string]string{"size": "small"}
 		}, nil},
-		{"it moves to another cluster type", func(a *wish.Arguments, _ *past.State) {
+		{"it moves to another cluster type", func(a *Arguments, _ *State) {
 			policyOf(a, "shop-web").ClusterTypes.MatchLabels = map[string]string{"size": "small"}
 		}, nil},
-		{"its team removes it", func(a *wish.Arguments, _ *past.State) {
+		{"its team removes it", func(a *Arguments, _ *State) {
 			a.Fleet.Workloads[0].Targets = a.Fleet.Workloads[0].Targets[:1]
 		}, nil},
-		{"its team moves it to another environment", func(a *wish.Arguments, _ *past.State) {
+		{"its team moves it to another environment", func(a *Arguments, _ *State) {
 			webTarget(a).Environment = "stage"
 		}, nil},
-		{"its team removes it while the policy changes", func(a *wish.Arguments, _ *past.State) {
+		{"its team removes it while the policy changes", func(a *Arguments, _ *State) {
 			a.Fleet.Workloads[0].Targets = a.Fleet.Workloads[0].Targets[:1]
 			dropPolicy(a, "shop-web")
 		}, nil},
-		{"it was nowhere before", func(a *wish.Arguments, s *past.State) {
+		{"it was nowhere before", func(a *Arguments, s *State) {
 			for _, folders := range []inventory.Folders{s.Delivered, s.LastRead.Folders} {
 				for name, folder := range folders {
 					folder.Targets = slices.DeleteFunc(slices.Clone(folder.Targets), func(t inventory.Target) bool {
@@ -178,50 +173,50 @@ func TestOrphaned(t *testing.T) {
 			}
 			label(a, "webb")
 		}, nil},
-		{"a new target that no policy selects", func(a *wish.Arguments, _ *past.State) {
+		{"a new target that no policy selects", func(a *Arguments, _ *State) {
 			a.Fleet.Workloads[0].Targets = append(a.Fleet.Workloads[0].Targets, fleet.Target{Name: "x", Environment: "dev"})
 		}, nil},
-		{"the guardrail ignores it", func(a *wish.Arguments, _ *past.State) {
+		{"the guardrail ignores it", func(a *Arguments, _ *State) {
 			label(a, "webb")
 			a.Guardrails.Orphaned = problem.Ignore
 		}, nil},
-		{"the rendering moves", func(a *wish.Arguments, _ *past.State) {
+		{"the rendering moves", func(a *Arguments, _ *State) {
 			a.Destination.Branch, a.Guardrails.AllowEmpty = "live", true
 		}, nil},
-		{"the rendering is only computed", func(a *wish.Arguments, _ *past.State) {
+		{"the rendering is only computed", func(a *Arguments, _ *State) {
 			label(a, "webb")
-			a.Strategy = strategy.None
+			a.Strategy = destination.None
 		}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, a := stateAfter(t, shop()), shop()
 			test.with(a, s)
-			tree := next.New(renderedFrom(t, a, s), nil, s)
+			tree := NewNextTree(renderedFrom(t, a, s), nil, s)
 			branch := &s.LastRead
 			if a.Destination.Branch == "live" {
-				branch = &past.Branch{Head: "other"}
+				branch = &Branch{Head: "other"}
 			}
-			apply := func() ([]*check.Refusal, []error) {
-				if a.Strategy == strategy.None {
-					return nil, Decide(tree.Rendered, &past.Prior{TreeHash: "tree", Commit: "commit"}, s).All().Errors
+			apply := func() ([]*Refusal, []error) {
+				if a.Strategy == destination.None {
+					return nil, Decide(tree.Rendered, &Prior{TreeHash: "tree", Commit: "commit"}, s).All().Errors
 				}
-				c, errs := newChange(&check.Comparison{Next: tree, Before: s, Branch: branch}, nil)
+				c, errs := newChange(&Comparison{Next: tree, Before: s, Branch: branch}, nil)
 				return c.Warnings, errs
 			}
 			_, errs := apply()
 			var got []string
 			for _, err := range errs {
-				if e, is := errors.AsType[*check.Refusal](err); is && e.Kind == check.Orphaned {
+				if e, is := errors.AsType[*Refusal](err); is && e.Kind == Orphaned {
 					_, list, _ := strings.Cut(e.Reason, "\n  ")
 					got = strings.Split(list, "\n  ")
-					tree.Wish.AcceptedChanges = accepted.Changes{string(e.ID)}
+					tree.Wish.AcceptedChanges = AcceptedChanges{string(e.ID)}
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("the lines of the refusal (-want +got):\n%s", diff)
 			}
 			if warnings, errs := apply(); test.want != nil && (slices.ContainsFunc(errs, isOrphaned) ||
-				!slices.ContainsFunc(warnings, func(e *check.Refusal) bool { return isOrphaned(e) }) && len(errs) == 0) {
+				!slices.ContainsFunc(warnings, func(e *Refusal) bool { return isOrphaned(e) }) && len(errs) == 0) {
 				t.Errorf("accepted: %v, warnings %v", errs, warnings)
 			}
 			if test.want != nil {
@@ -235,8 +230,8 @@ func TestOrphaned(t *testing.T) {
 }
 
 func isOrphaned(err error) bool {
-	e, is := errors.AsType[*check.Refusal](err)
-	return is && e.Kind == check.Orphaned
+	e, is := errors.AsType[*Refusal](err)
+	return is && e.Kind == Orphaned
 }
 
 // TestOrphanedWithEmptied: a change that empties a cluster type by orphaning its target has both IDs in one plan, so
@@ -245,7 +240,7 @@ func TestOrphanedWithEmptied(t *testing.T) {
 	before, a := shop(), shop()
 	dropPolicy(before, "shop-api")
 	dropPolicy(a, "shop-api")
-	only := func(a *wish.Arguments, name, size string) {
+	only := func(a *Arguments, name, size string) {
 		p := &fleet.SchedulingPolicy{Meta: fleet.Meta{Name: name}}
 		p.DeploymentTargets.MatchLabels = map[string]string{"app": "api"}
 		p.ClusterTypes.MatchLabels = map[string]string{"size": size}
@@ -255,7 +250,7 @@ func TestOrphanedWithEmptied(t *testing.T) {
 	only(a, "small", "smal")
 	a.Guardrails.Emptied = problem.Fail
 	s := stateAfter(t, before)
-	prior := &past.Prior{TreeHash: "tree", Commit: "commit", Delivered: true}
+	prior := &Prior{TreeHash: "tree", Commit: "commit", Delivered: true}
 	r := renderedFrom(t, a, s)
 	refused := ids(Decide(r, prior, s).All().Errors)
 	if len(refused) != 2 || !strings.HasPrefix(refused[0], "emptied-") || !strings.HasPrefix(refused[1], "orphaned-") {
@@ -283,15 +278,15 @@ func TestOrphanedInWaves(t *testing.T) {
 	}}
 	r := renderedFrom(t, a, s)
 	apply := func() (*Change, []error) {
-		return newChange(&check.Comparison{Next: next.New(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
+		return newChange(&Comparison{Next: NewNextTree(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
 	}
 	if _, errs := apply(); len(errs) != 1 || !isOrphaned(errs[0]) {
 		t.Fatalf("the first wave: %v", errs)
 	}
 	s.Rollout = &rollout.StoredProgress{Progress: rollout.Progress{
-		TargetTreeHash: next.New(r, nil, s).TargetTreeHash(), Stage: "first",
+		TargetTreeHash: NewNextTree(r, nil, s).TargetTreeHash(), Stage: "first",
 	}}
-	if change, errs := apply(); len(errs) > 0 || !slices.ContainsFunc(change.Warnings, func(e *check.Refusal) bool {
+	if change, errs := apply(); len(errs) > 0 || !slices.ContainsFunc(change.Warnings, func(e *Refusal) bool {
 		return isOrphaned(e)
 	}) {
 		t.Errorf("the next wave to the same tree: %v, warnings %v", errs, change.Warnings)
@@ -308,7 +303,7 @@ func TestRandomOrphans(t *testing.T) {
 	for seed := range seeds.Of(t, 200, 2000) {
 		random := rand.New(rand.NewPCG(seed, 81))
 		pick := func(all ...string) string { return all[random.IntN(len(all))] }
-		fleetOf := func() *wish.Arguments {
+		fleetOf := func() *Arguments {
 			a := shop()
 			a.Guardrails.AllowEmpty = true
 			var targets []fleet.Target
@@ -343,7 +338,7 @@ func TestRandomOrphans(t *testing.T) {
 				stayed++
 			}
 		}
-		_, errs := newChange(&check.Comparison{Next: next.New(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
+		_, errs := newChange(&Comparison{Next: NewNextTree(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
 		for _, err := range errs {
 			if isOrphaned(err) {
 				_, list, _ := strings.Cut(err.Error(), "\n  ")

@@ -8,14 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
@@ -29,7 +24,7 @@ func decisionsFor(clusterTypes ...string) placement.Decisions {
 }
 
 // placedTree returns the tree of a fleet whose placement with number = 1 puts hello-web on large.
-func placedTree(t *testing.T) *next.Next {
+func placedTree(t *testing.T) *NextTree {
 	t.Helper()
 	f := &fleet.Fleet{
 		Environment:  "dev",
@@ -45,8 +40,8 @@ func placedTree(t *testing.T) *next.Next {
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return next.New(next.NewRendered(&wish.Arguments{
-		Strategy: strategy.Push, Environment: "dev",
+	return NewNextTree(NewRendered(&Arguments{
+		Strategy: destination.Push, Environment: "dev",
 		Destination: destination.Destination{Repo: "file:///repo", Branch: "dev", Path: "."},
 	}, &tree.Tree{Schedule: s}), nil, nil)
 }
@@ -83,30 +78,30 @@ func TestDecisionsOfRecord(t *testing.T) {
 func TestChangedDecisions(t *testing.T) {
 	t.Parallel()
 	d := placedTree(t)
-	state := func(decisions placement.Decisions) *past.State {
-		s := past.NewState(d.Wish.Destination, "dev")
+	state := func(decisions placement.Decisions) *State {
+		s := NewState(d.Wish.Destination, "dev")
 		s.Decisions, s.Delivered, s.LastRead.Head = decisions, inventory.Folders{}, "1"
 		return &s
 	}
 	proposed := state(nil)
-	proposed.Proposal = &past.Proposal{Head: state(decisionsFor("large"))}
+	proposed.Proposal = &Proposal{Head: state(decisionsFor("large"))}
 	for name, c := range map[string]struct {
-		state *past.State
+		state *State
 		want  bool
 	}{
 		"same decisions": {state(decisionsFor("large")), false}, "other decisions": {state(decisionsFor("small")), true},
 		"no earlier decisions": {state(nil), true}, "same decisions, proposed": {proposed, false},
 	} {
-		now := &Situation{Wish: d.Wish, Prior: &past.Prior{TreeHash: d.Folders.TreeHash().String()}, State: c.state}
+		now := &Situation{Wish: d.Wish, Prior: &Prior{TreeHash: d.Folders.TreeHash().String()}, State: c.state}
 		if got := slices.Contains(now.treeReasons(d), "the placement decisions change"); got != c.want {
 			t.Errorf("%s: the decisions are known to change: %t", name, got)
 		}
 	}
-	at := &past.Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
-	refused := func(s *past.State) bool {
-		err := (&check.Comparison{Next: d, Before: s, Branch: at}).Unchanged()
-		refusal, ok := errors.AsType[*check.Refusal](err)
-		return ok && refusal.Kind == check.OtherDecisions
+	at := &Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
+	refused := func(s *State) bool {
+		err := (&Comparison{Next: d, Before: s, Branch: at}).Unchanged()
+		refusal, ok := errors.AsType[*Refusal](err)
+		return ok && refusal.Kind == OtherDecisions
 	}
 	for _, adopt := range []bool{false, true} {
 		d.Wish.Adopt = adopt
@@ -142,7 +137,7 @@ func TestMoves(t *testing.T) {
 			inventory.Folders{"large": {Targets: target}, "small": {Targets: target}}, 0},
 		"target on a cluster type whose targets are unknown": {inventory.Folders{"new": {Targets: target}}, 0},
 	} {
-		moves := check.Moves(d, &past.State{Delivered: c.existing})
+		moves := TargetMoves(d, &State{Delivered: c.existing})
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}
@@ -168,7 +163,7 @@ func TestRenamedClusterTypes(t *testing.T) {
 		s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)
 		s.desired.Guardrails.Moved = problem.Warn
 		decision := Decide(s.desired.rendered(), s.prior, s.state)
-		if diff := cmp.Diff(tt.want, check.Renamed(decision.All().Next, decision.All().State)); diff != "" {
+		if diff := cmp.Diff(tt.want, RenamedTargets(decision.All().Next, decision.All().State)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -7,14 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/windows"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -23,7 +18,7 @@ import (
 // [*Undecided], [*RemoveOld] and [*Write].
 //
 // A plan depends on the rendered fleet, the state, and the branch as the last run read it. [remote.Check] and the
-// deliveries apply the same rules to the branch that they read: see [check.Comparison]. No later step changes a plan.
+// deliveries apply the same rules to the branch that they read: see [Comparison]. No later step changes a plan.
 type Plan interface {
 	// All returns the common part of all plans.
 	All() *Basis
@@ -41,16 +36,16 @@ func (*Write) isPlan()     {}
 type Basis struct {
 	*Situation
 	// Next is the tree that the apply leaves at the destination.
-	Next *next.Next
+	Next *NextTree
 	// Reasons say why, without a full stop, such as "the folder large changes".
 	Reasons []string
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
 	// Drift lists the branches with foreign changes: the destination, and the branch of the pull request. A Write
 	// overwrites these changes, and a Rest only names them.
-	Drift []*past.State
+	Drift []*State
 	// Accepted lists the changes that a check would refuse, but accepted_changes allows.
-	Accepted []accepted.ID
+	Accepted []ChangeID
 	// Unproven says why a gate of the promoted commit is closed. It is set only if the rendering never promoted before
 	// and takes the commit from the record on the branch.
 	Unproven string
@@ -109,10 +104,10 @@ type Effects struct {
 	// ReadsBranch says that the state does not contain this destination, so the plan reads the branch to find errors.
 	ReadsBranch bool
 	// Adoption lists the foreign folders that the rendering adopts.
-	Adoption check.Adoption
+	Adoption Adoption
 	// Warnings are changes that a guardrail allows: moves between cluster types, and cluster types that lose all their
 	// deployment targets.
-	Warnings []*check.Refusal
+	Warnings []*Refusal
 	// Replaced is the environment whose rendering this one replaces. It is empty if there is none.
 	Replaced string
 	// Left lists the trees and pull requests that stay at locations that the rendering leaves.
@@ -155,15 +150,15 @@ func Waiting(p Plan) map[string]string {
 
 // Refused returns the IDs of the errors that accepted_changes can allow: refusals, and foreign changes that must not be
 // overwritten.
-func (b *Basis) Refused() (ids []accepted.ID) {
+func (b *Basis) Refused() (ids []ChangeID) {
 	for _, err := range b.Errors {
-		if id := check.Acceptable(err); id != "" {
+		if id := Acceptable(err); id != "" {
 			ids = append(ids, id)
 		}
 	}
 	for _, s := range b.Drift {
 		if b.Stop == nil && b.Wish.ReactionTo(s) == drift.Fail {
-			ids = append(ids, wish.DriftID(s))
+			ids = append(ids, DriftID(s))
 		}
 	}
 	return ids
@@ -171,7 +166,7 @@ func (b *Basis) Refused() (ids []accepted.ID) {
 
 // Acceptable reports whether accepted_changes can allow all of Errors.
 func (b *Basis) Acceptable() bool {
-	return !slices.ContainsFunc(b.Errors, func(err error) bool { return check.Acceptable(err) == "" })
+	return !slices.ContainsFunc(b.Errors, func(err error) bool { return Acceptable(err) == "" })
 }
 
 func (b *Basis) refuse(err error) {
@@ -180,8 +175,8 @@ func (b *Basis) refuse(err error) {
 	}
 }
 
-// ClearSecrets is [check.ClearSecrets] for the tree that the apply delivers.
-func ClearSecrets(p Plan) problem.Problems {
+// PlannedClearSecrets is [CheckClearSecrets] for the tree that the apply delivers.
+func PlannedClearSecrets(p Plan) problem.Problems {
 	switch p := p.(type) {
 	case *Keep:
 		return nil
@@ -191,18 +186,18 @@ func ClearSecrets(p Plan) problem.Problems {
 		}
 	}
 	b := p.All()
-	return check.ClearSecrets(b.Next.Rendered, b.Found)
+	return CheckClearSecrets(b.Next.Rendered, b.Found)
 }
 
 // NamesUnscheduled reports whether the plan names all deployment targets that no policy places, since they leave their
 // last cluster types.
 func NamesUnscheduled(p Plan) bool {
 	b := p.All()
-	names := func(e *check.Refusal) bool {
-		return e.Kind == check.Orphaned && len(e.Names) == len(b.Next.Rendered.Unscheduled())
+	names := func(e *Refusal) bool {
+		return e.Kind == Orphaned && len(e.Names) == len(b.Next.Rendered.Unscheduled())
 	}
 	return slices.ContainsFunc(EffectsOf(p).Warnings, names) || slices.ContainsFunc(b.Errors, func(err error) bool {
-		e, refused := errors.AsType[*check.Refusal](err)
+		e, refused := errors.AsType[*Refusal](err)
 		return refused && names(e)
 	})
 }
@@ -236,7 +231,7 @@ func CheckWindow(p Plan, now time.Time) error {
 // lines after the last apply. The line of an unchanged folder stays, so a plan shows exactly the cluster types that
 // change. A line has no changes if the state does not contain the last tree, as for a create: the branch may contain
 // the folder already. A line is [unknown.Text] if the folder is not known yet.
-func (s *Situation) Summary(t *next.Next, last map[string]string) map[string]string {
+func (s *Situation) Summary(t *NextTree, last map[string]string) map[string]string {
 	var changes map[string]string
 	if before := s.State.Last(); before != nil && s.State.Known() != inventory.Partial {
 		changes = inventory.Changes(before, t.Folders)

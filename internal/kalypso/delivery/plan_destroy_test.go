@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 )
 
 // TestPlanDestroy: the plan of a destroy lists the paths that are removed.
@@ -18,7 +17,7 @@ func TestPlanDestroy(t *testing.T) {
 	}{
 		{name: "push", change: func(*situation) {}, want: []string{"The destroy removes these paths from",
 			"  .kalypso/rendering.json\n  large (2 deployment targets)\n  small (1 deployment target)"}},
-		{name: "pull request", change: func(s *situation) { s.desired.Strategy = strategy.PullRequest },
+		{name: "pull request", change: func(s *situation) { s.desired.Strategy = destination.PullRequest },
 			want: []string{"opens a pull request that removes these paths"}},
 		{name: "destination with a path", change: func(s *situation) {
 			s.state.Destination.Path = "fleet"
@@ -26,7 +25,7 @@ func TestPlanDestroy(t *testing.T) {
 		{name: "protected rendering", change: func(s *situation) { s.desired.Protected = true }, errors: true,
 			want: []string{"protected"}},
 		{name: "keep_on_destroy", change: func(s *situation) { s.desired.KeepOnDestroy = true }},
-		{name: "strategy none", change: func(s *situation) { s.desired.Strategy = strategy.None }},
+		{name: "strategy none", change: func(s *situation) { s.desired.Strategy = destination.None }},
 		{name: "no delivery", change: func(s *situation) { s.state = nil }},
 		{name: "record of another rendering", change: func(s *situation) {
 			s.state.LastRead.Record.Environment = "prod"
@@ -35,7 +34,7 @@ func TestPlanDestroy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := usualSituation()
 			tt.change(s)
-			ps := check.PlanDestroy(&s.desired.Arguments, s.state)
+			ps := PlanDestroy(&s.desired.Arguments, s.state)
 			if (len(ps) > 0) != (tt.want != nil) || ps.HasErrors() != tt.errors {
 				t.Fatal(ps)
 			}

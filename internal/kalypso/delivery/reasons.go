@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -15,7 +13,7 @@ import (
 
 // reasonsToWrite returns why an apply writes, from the configuration and the last apply. Without a reason, the apply
 // writes nothing to the destination. Foreign changes of the branch are reasons only as far as the state contains them.
-func (s *Situation) reasonsToWrite(t *next.Next) []string {
+func (s *Situation) reasonsToWrite(t *NextTree) []string {
 	if s.Prior == nil {
 		return []string{"the rendering is new"}
 	}
@@ -27,14 +25,14 @@ func (s *Situation) reasonsToWrite(t *next.Next) []string {
 func (s *Situation) deliveryReasons() (why []string) {
 	p, state := s.Prior, s.State
 	switch a := s.Wish; a.Strategy {
-	case strategy.Push:
+	case destination.Push:
 		why = s.missing()
 		if a.Located() {
 			for _, old := range OldLocations(a, state) {
 				why = append(why, fmt.Sprintf("the tree at %s is to be removed", old.State.Destination))
 			}
 		}
-	case strategy.PullRequest:
+	case destination.PullRequest:
 		switch {
 		case !state.Current():
 			return s.missing()
@@ -60,7 +58,7 @@ func (s *Situation) deliveryReasons() (why []string) {
 		add(proposal.Withheld != "", number+" may be merged again")
 		add(state.Drifted(), "people changed the branch")
 		add(!p.PullRequest.Equal(a.PullRequest) || !p.Owners.Equal(a.Owners), "the settings of "+number+" change")
-	case strategy.None:
+	case destination.None:
 		if p.Commit != "" || state != nil && state.Proposal != nil {
 			why = append(why, "the rendering is only computed from now on")
 		}
@@ -91,7 +89,7 @@ func (s *Situation) environmentChanges() bool {
 }
 
 // treeReasons say what is known to change of the tree, its environment, its destination or its placement decisions.
-func (s *Situation) treeReasons(t *next.Next) (why []string) {
+func (s *Situation) treeReasons(t *NextTree) (why []string) {
 	last := s.last()
 	if t.Known == inventory.Whole && s.Prior.TreeHash != t.Folders.TreeHash().String() {
 		why = append(why, changesOf(s.State, t))
@@ -111,7 +109,7 @@ func (s *Situation) treeReasons(t *next.Next) (why []string) {
 }
 
 // changesOf names the folders that change.
-func changesOf(last *past.State, t *next.Next) string {
+func changesOf(last *State, t *NextTree) string {
 	var names []string
 	if before := last.Last(); len(before) > 0 {
 		names = before.Differing(t.Folders)
@@ -127,7 +125,7 @@ func changesOf(last *past.State, t *next.Next) string {
 
 // recordReasons say what changes of the record while the folders stay: the promoted commit, the beginning or the end of
 // a rollout, the targets that fail to render, and the success after an automatic rollback.
-func (s *Situation) recordReasons(t *next.Next) (why []string) {
+func (s *Situation) recordReasons(t *NextTree) (why []string) {
 	p, last, promoted := s.Prior, s.last(), t.Record.PromotedCommit
 	known := t.Rendered.Tree != nil && t.Known > inventory.Unread
 	before := p.PromotedCommit
@@ -157,7 +155,7 @@ func (s *Situation) recordReasons(t *next.Next) (why []string) {
 		why = append(why, "other deployment targets fail to render")
 	}
 	// With pull requests, the next pull request includes it.
-	if r := s.State.LastRead.Record; s.Wish.Strategy == strategy.Push && s.Wish.Promotion.Settled && r != nil &&
+	if r := s.State.LastRead.Record; s.Wish.Strategy == destination.Push && s.Wish.Promotion.Settled && r != nil &&
 		r.FinalPromotion().Unsettled {
 		why = append(why, "the environment succeeded after an automatic rollback")
 	}
@@ -177,27 +175,27 @@ func shortCommit(commit string) string {
 }
 
 // withholds reports whether the open or closed pull request must stay as it is, because it must not be merged now.
-func (s *Situation) withholds(t *next.Next) bool {
-	return s.Wish.Strategy == strategy.PullRequest && s.last() != nil && s.State.Proposal != nil && t.Withheld != ""
+func (s *Situation) withholds(t *NextTree) bool {
+	return s.Wish.Strategy == destination.PullRequest && s.last() != nil && s.State.Proposal != nil && t.Withheld != ""
 }
 
 // dependsOnUnknown reports whether unknown values decide whether the apply writes.
-func (s *Situation) dependsOnUnknown(t *next.Next) bool {
+func (s *Situation) dependsOnUnknown(t *NextTree) bool {
 	return t.Known < inventory.Whole || t.Rendered.Folders.Known() == inventory.Whole && !t.Rendered.DecisionsKnown() ||
 		!s.Wish.Located() || unknown.Is(t.Record.PromotedCommit)
 }
 
 // oldToRemove returns the old locations for which an apply opens pull requests although it writes nothing else, and
 // those whose pull requests it closes.
-func (s *Situation) oldToRemove() (open, closing []*past.OldLocation) {
-	if s.Wish.Strategy != strategy.PullRequest {
+func (s *Situation) oldToRemove() (open, closing []*OldLocation) {
+	if s.Wish.Strategy != destination.PullRequest {
 		return nil, nil
 	}
 	return Removals(s.Wish, s.State, s.Prior.Commit != "" && s.State.Proposal == nil)
 }
 
 // treeIsAt says where the desired tree is already.
-func (s *Situation) treeIsAt(t *next.Next) string {
+func (s *Situation) treeIsAt(t *NextTree) string {
 	hash := t.Folders.ShownHash()
 	switch {
 	case s.Case == Computed:

@@ -1,13 +1,10 @@
 package delivery
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -56,23 +53,9 @@ func TestValidateTree(t *testing.T) {
 			if !test.known {
 				r.Assignments = inventory.Partial
 			}
-			if diff := cmp.Diff(test.want, problemLines(check.Tree(t.Context(), r))); diff != "" {
+			if diff := cmp.Diff(test.want, problemLines(checkTree(t.Context(), r))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-// problemLines returns each problem as "severity path: summary".
-func problemLines(ps problem.Problems) []string {
-	var all []string
-	for _, p := range ps {
-		var at []string
-		for _, step := range p.Path {
-			at = append(at, fmt.Sprint(step))
-		}
-		severity := map[problem.Severity]string{problem.Error: "error", problem.Warning: "warning"}[p.Severity]
-		all = append(all, severity+" "+strings.Join(at, ".")+": "+p.Summary)
-	}
-	return all
 }

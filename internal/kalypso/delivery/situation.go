@@ -3,21 +3,17 @@ package delivery
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
 // Situation is a rendering before an apply: its arguments, and the result of the last run. It is computed once, by
 // [situate].
 type Situation struct {
-	Wish *wish.Arguments
+	Wish *Arguments
 	// Prior contains the attributes after the last apply; nil for a create.
-	Prior *past.Prior
+	Prior *Prior
 	// State is the delivery of the last run; nil if no private state can be read. If the fleet now renders the
 	// tree to which people reverted the branch, State treats that tree as delivered, and Found does not.
-	State, Found *past.State
+	State, Found *State
 	Case         Case
 	// Stop lets nothing go; nil: nothing stops the apply.
 	Stop *Stop
@@ -56,14 +52,14 @@ const (
 
 // situate returns the situation of a rendered fleet, and the tree that an apply leaves. p is nil for a create. s is nil
 // if no private state can be read.
-func situate(r *next.Rendered, p *past.Prior, s *past.State) (*Situation, *next.Next) {
+func situate(r *Rendered, p *Prior, s *State) (*Situation, *NextTree) {
 	now := &Situation{Wish: r.Wish, Prior: p, State: s, Found: s, Stop: stopOf(r.Wish, p)}
-	t := next.New(r, p, s)
+	t := NewNextTree(r, p, s)
 	if reverted := accept(t, now); reverted != s {
-		now.State, t = reverted, next.New(r, p, reverted)
+		now.State, t = reverted, NewNextTree(r, p, reverted)
 	}
 	switch a := r.Wish; {
-	case a.Strategy == strategy.None:
+	case a.Strategy == destination.None:
 		now.Case = Computed
 	case p == nil:
 		now.Case = Create
@@ -82,7 +78,7 @@ func situate(r *next.Rendered, p *past.Prior, s *past.State) (*Situation, *next.
 }
 
 // stopOf returns what stops the apply of a rendering, or nil. p is nil for a create.
-func stopOf(a *wish.Arguments, p *past.Prior) *Stop {
+func stopOf(a *Arguments, p *Prior) *Stop {
 	frozen := a.Promotion.Frozen()
 	switch {
 	case !a.WritesNothing(p):
@@ -105,7 +101,7 @@ func (s *Situation) Recovers() bool { return s.Case == Recover && s.Wish.Deliver
 
 // last returns the state of the branch that got the last tree: the branch of the pull request, if one proposes it. It
 // is nil if the state can't be read.
-func (s *Situation) last() *past.State {
+func (s *Situation) last() *State {
 	if !s.State.Current() {
 		return nil
 	}

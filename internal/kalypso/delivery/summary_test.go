@@ -9,8 +9,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -56,8 +54,8 @@ func TestSummary(t *testing.T) {
 		"create": {with: []func(*situation){func(s *situation) { s.prior, s.state = nil, nil }}, want: imported},
 		"strategy none": {
 			with: []func(*situation){render(changed), func(s *situation) {
-				s.desired.Strategy, s.desired.Destination = strategy.None, destination.Destination{}
-				s.state.LastRead = past.Branch{}
+				s.desired.Strategy, s.desired.Destination = destination.None, destination.Destination{}
+				s.state.LastRead = Branch{}
 			}},
 			last: usual,
 			want: map[string]string{"large": large("+1 -0 ~1, 3 targets, tree HASH", changed), "small": usual["small"]},

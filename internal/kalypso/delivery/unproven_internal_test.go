@@ -5,12 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
@@ -67,7 +63,7 @@ func TestUnproven(t *testing.T) {
 			s.state.UnsavedCommit = s.state.LastRead.Head
 		}, true, true},
 		"accepted change": {func(s *situation) {
-			s.desired.AcceptedChanges = accepted.Changes{string(wish.DriftID(s.state))}
+			s.desired.AcceptedChanges = AcceptedChanges{string(DriftID(s.state))}
 		}, true, true},
 		"edited record of a wave": {func(s *situation) {
 			r := *s.state.LastRead.Record
@@ -78,15 +74,15 @@ func TestUnproven(t *testing.T) {
 			s.state.Rollout = &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: "new"}}
 		}, true, true},
 		"pull request that the state contains": {func(s *situation) {
-			s.state.Proposal = &past.Proposal{Head: &past.State{PromotedCommit: "new"}}
+			s.state.Proposal = &Proposal{Head: &State{PromotedCommit: "new"}}
 		}, true, true},
 		"revert to an earlier delivery": {func(s *situation) {
-			s.state.EarlierDeliveries = []past.Delivery{{
+			s.state.EarlierDeliveries = []EarlierDelivery{{
 				Record: s.state.LastRead.RecordHash, Tree: s.state.OwnFolders().TreeHash().String(),
 			}}
 		}, true, false},
 		"revert to an earlier delivery, last commit rejected": {func(s *situation) {
-			s.state.EarlierDeliveries = []past.Delivery{{
+			s.state.EarlierDeliveries = []EarlierDelivery{{
 				Record: s.state.LastRead.RecordHash, Tree: s.state.OwnFolders().TreeHash().String(),
 			}}
 			s.desired.Rejected = []string{"old"}
@@ -139,8 +135,8 @@ func TestUnproven(t *testing.T) {
 				s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
 				row.change(s)
 				decision := s.decide(t)
-				refused, ok := errors.AsType[*check.Refusal](errors.Join(decision.All().Errors...))
-				if ok && refused.Kind != check.UnknownRecord || ok == believed {
+				refused, ok := errors.AsType[*Refusal](errors.Join(decision.All().Errors...))
+				if ok && refused.Kind != UnknownRecord || ok == believed {
 					t.Fatalf("the record is believed: %t, want %t (%v)", !ok, believed, decision.All().Errors)
 				}
 				closed := "The gates of that commit are closed: " + unproven + "."
@@ -159,8 +155,8 @@ func TestPinWithForeignFolder(t *testing.T) {
 	s.state.PromotedCommit, s.state.Drift = "old", []drift.Commit{{}}
 	written := record.New("dev", []string{"large", "small", "theirs"}, "new", nil, nil)
 	s.state.LastRead.Record, s.state.LastRead.RecordHash = &written, written.Hash()
-	refused, ok := errors.AsType[*check.Refusal](errors.Join(s.decide(t).All().Errors...))
-	if !ok || !strings.Contains(refused.Reason, "it also lists theirs") || refused.ID != wish.DriftID(s.state) {
+	refused, ok := errors.AsType[*Refusal](errors.Join(s.decide(t).All().Errors...))
+	if !ok || !strings.Contains(refused.Reason, "it also lists theirs") || refused.ID != DriftID(s.state) {
 		t.Errorf("the refusal is %+v", refused)
 	}
 }
@@ -178,8 +174,8 @@ func lostPrivateState(s *situation) {
 }
 
 // imported returns the state after an import of the branch.
-func imported(s *past.State) *past.State {
-	now := past.NewState(s.Destination, s.Environment)
+func imported(s *State) *State {
+	now := NewState(s.Destination, s.Environment)
 	now.LastRead, now.Delivered, now.DeliveredRecord = s.LastRead, s.LastRead.Folders, s.LastRead.RecordHash
 	now.PromotedCommit, now.Base = s.LastRead.Record.PromotedCommit, s.LastRead.Head
 	return &now

@@ -5,12 +5,8 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -80,8 +76,8 @@ func TestWhyUnscheduled(t *testing.T) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].NamespaceService = "r", "n"
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"tier": "gold"}
 			tt.change(f)
-			a := &wish.Arguments{Strategy: strategy.Push, Environment: "dev", Fleet: f,
-				Guardrails: wish.Guardrails{Unscheduled: tt.reaction}}
+			a := &delivery.Arguments{Strategy: destination.Push, Environment: "dev", Fleet: f,
+				Guardrails: delivery.Guardrails{Unscheduled: tt.reaction}}
 			d, problems := delivery.Render(t.Context(), a, nil, nil, func(string, int, int) {})
 			if problems.HasErrors() != (tt.reaction == problem.Fail) {
 				t.Fatal(problems)
@@ -95,7 +91,7 @@ func TestWhyUnscheduled(t *testing.T) {
 				t.Errorf("problems: %v", problems)
 			}
 			if d.Tree.Schedule.AssignmentCount == 0 {
-				c := check.Comparison{Next: next.New(d, nil, nil), Branch: &past.Branch{}}
+				c := delivery.Comparison{Next: delivery.NewNextTree(d, nil, nil), Branch: &delivery.Branch{}}
 				if err := c.FirstDelivery(nil); err != nil {
 					t.Errorf("on an empty branch: %v", err)
 				}

@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
@@ -33,7 +33,7 @@ func readAssignments(ctx context.Context, r schemas.Reading, _ any) tfvalue.Valu
 	record := readRecord(d)
 	prior := placement.PriorResults{Decisions: record.Decisions}
 	explanation, ofFleet := engine.Explain(ctx, f, prior, targetsInWhy(d)...)
-	secrets := wish.FindClearSecrets(f.Configs)
+	secrets := delivery.FindClearSecrets(f.Configs)
 	secrets.Hide(ofFleet)
 	outcome := assignmentsOutcome{Explanation: explanation, fleet: f, explain: withValues,
 		only: d.Strings("explain_targets"), record: record}

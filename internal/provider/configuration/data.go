@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/azure"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -107,7 +107,7 @@ func readAuthor(d tfvalue.Decoder, now time.Time) gitbranch.Author {
 	author := defaultAuthor
 	author.Signer = readSigner(d, now)
 	author.Trailers = d.StringMap("commit_trailers")
-	*d.Problems = append(*d.Problems, wish.ValidateTrailers(author.Trailers)...)
+	*d.Problems = append(*d.Problems, delivery.ValidateTrailers(author.Trailers)...)
 	given, ok := d.Object("commit_author")
 	if !ok {
 		return author

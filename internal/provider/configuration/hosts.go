@@ -14,10 +14,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -191,9 +191,9 @@ func (d *Data) HasCredential(repos ...string) bool {
 
 // Review returns the settings for the description of a change: the links to the configured hosts. It contacts no
 // server. d is nil before the provider is configured.
-func (d *Data) Review(repo string, detail wish.Detail) wish.Review {
+func (d *Data) Review(repo string, detail delivery.Detail) delivery.Review {
 	if d == nil || slices.ContainsFunc(d.hosts, func(h hostSettings) bool { return unknown.Is(h.server) }) {
-		return wish.Review{Detail: detail, Known: inventory.Partial}
+		return delivery.Review{Detail: detail, Known: inventory.Partial}
 	}
 	var hosts githost.Hosts
 	for _, h := range d.hosts {
@@ -201,7 +201,7 @@ func (d *Data) Review(repo string, detail wish.Detail) wish.Review {
 			hosts = append(hosts, h.anonymous)
 		}
 	}
-	return wish.NewReview(hosts, repo, detail)
+	return delivery.NewReview(hosts, repo, detail)
 }
 
 // gitLogin returns the login for Git over HTTPS with a repo that no git_credentials serve: a token of Entra on Azure

@@ -20,8 +20,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -125,7 +125,7 @@ func (t *trace) private(test *testing.T, private []byte) {
 	}
 	delete(keys, "nothing_to_do")
 	for key, value := range keys {
-		if s, err := past.DecodeState(value); err == nil {
+		if s, err := delivery.DecodeState(value); err == nil {
 			omitRepeats(s)
 			value, err = json.Marshal(s)
 			if err != nil {
@@ -139,7 +139,7 @@ func (t *trace) private(test *testing.T, private []byte) {
 
 // omitRepeats removes the parts of a state that equal the delivered tree, since the private state does not store them
 // twice.
-func omitRepeats(s *past.State) {
+func omitRepeats(s *delivery.State) {
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
 		s.LastRead.Record.Decisions = nil
 	}

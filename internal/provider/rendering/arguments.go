@@ -5,12 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -33,11 +31,11 @@ func promotedCommit(d tfvalue.Decoder) string {
 }
 
 // decodeArguments converts the arguments of a plan or a state, without the fleet.
-func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
+func decodeArguments(d tfvalue.Decoder) *delivery.Arguments {
 	repo, _ := d.Object("gitops_repo")
 	given, _ := d.Object("delivery")
-	return &wish.Arguments{
-		Strategy:        strategy.Strategy(schemas.Strategies.Or(given.String("strategy"))),
+	return &delivery.Arguments{
+		Strategy:        destination.Strategy(schemas.Strategies.Or(given.String("strategy"))),
 		Destination:     destination.New(repo.String("repo"), repo.String("branch"), repo.String("path")),
 		Environment:     d.String("environment"),
 		Promotion:       promotion.Promotion{Commit: promotedCommit(d)},
@@ -58,7 +56,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 
 		PullRequest: schemas.ReadPullRequestSettings(given),
 		Owners:      readOwners(given),
-		Review:      wish.Review{Detail: wish.Detail(schemas.Descriptions.Or(given.String("describe")))},
+		Review:      delivery.Review{Detail: delivery.Detail(schemas.Descriptions.Or(given.String("describe")))},
 		Preview:     d.String("preview"),
 		Shown:       known(d, "preview"),
 		Known:       known(d, "gitops_repo", "delivery", "guardrails", "on_move", "adopt", "create_branch"),
@@ -66,7 +64,7 @@ func decodeArguments(d tfvalue.Decoder) *wish.Arguments {
 }
 
 // readGuardrails reads the argument guardrails, with the defaults of the reactions.
-func readGuardrails(d tfvalue.Decoder) (g wish.Guardrails) {
+func readGuardrails(d tfvalue.Decoder) (g delivery.Guardrails) {
 	given, _ := d.Object("guardrails")
 	given.Read(&g)
 	orDefault := func(of schemas.Enumeration, given ...*problem.Reaction) {
@@ -92,7 +90,7 @@ func known(d tfvalue.Decoder, names ...string) inventory.Known {
 // the sources that contain no origin.
 func readArguments(
 	ctx context.Context, m schemas.Model, data *configuration.Data,
-) (*wish.Arguments, problem.Problems) {
+) (*delivery.Arguments, problem.Problems) {
 	var ps problem.Problems
 	d := m.Reporting(&ps)
 	a := decodeArguments(d)
@@ -112,7 +110,7 @@ func readArguments(
 }
 
 // readPromotionArguments reads the reason of the promoted commit.
-func readPromotionArguments(d tfvalue.Decoder, a *wish.Arguments) {
+func readPromotionArguments(d tfvalue.Decoder, a *delivery.Arguments) {
 	p := schemas.ReadPromotion(d)
 	if p == nil {
 		return
@@ -135,18 +133,18 @@ func readPromotionArguments(d tfvalue.Decoder, a *wish.Arguments) {
 
 // paused reports whether the rollout of a state was paused, by people or by its windows.
 func paused(d tfvalue.Decoder) bool {
-	r := readRollout(d, &wish.Arguments{Fleet: &fleet.Fleet{}})
+	r := readRollout(d, &delivery.Arguments{Fleet: &fleet.Fleet{}})
 	return r != nil && r.Paused() != ""
 }
 
 // priorOf converts the attributes of a state that describe the last delivery. It returns nil for no state.
-func priorOf(m schemas.Model) *past.Prior {
+func priorOf(m schemas.Model) *delivery.Prior {
 	if m == nil {
 		return nil
 	}
 	d := m.Decoder()
 	a := decodeArguments(d)
-	return &past.Prior{
+	return &delivery.Prior{
 		Strategy:       a.Strategy,
 		Destination:    a.Destination,
 		Environment:    a.Environment,

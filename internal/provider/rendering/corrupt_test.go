@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -48,14 +48,14 @@ func (r *rendering) editPrivate(edits map[string]func([]byte) []byte) {
 }
 
 // editDelivery returns an edit of the state of the delivery, which the provider stores in private state.
-func editDelivery(t *testing.T, edit func(*past.State)) func([]byte) []byte {
+func editDelivery(t *testing.T, edit func(*delivery.State)) func([]byte) []byte {
 	t.Helper()
 	return func(private []byte) []byte {
 		var keys map[string][]byte
 		if err := json.Unmarshal(private, &keys); err != nil {
 			t.Fatal(err)
 		}
-		state, err := past.DecodeState(keys["delivery"])
+		state, err := delivery.DecodeState(keys["delivery"])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestAccRenderingUnreadablePrivateState(t *testing.T) {
 	edits := map[string]func([]byte) []byte{
 		"undecodable": func([]byte) []byte { return []byte(`{"delivery": "bm9uZQ=="}`) }, // the text none
 		"no-base64":   func([]byte) []byte { return []byte(`{"delivery": "-"}`) },
-		"later-version": editDelivery(t, func(s *past.State) {
+		"later-version": editDelivery(t, func(s *delivery.State) {
 			s.Version, s.LastRead.Head = 1000, s.LastRead.Head[1:]+"0" // so that the branch is compared
 			for name, folder := range s.Delivered {
 				folder.Hash[0]++
@@ -128,8 +128,8 @@ func TestAccRenderingCorruptState(t *testing.T) {
 	edits := map[string]func([]byte) []byte{
 		"no-json":             func([]byte) []byte { return []byte("none") },
 		"wrong-value":         func([]byte) []byte { return []byte(`{"nothing_to_do": "bm9uZQ=="}`) },
-		"another-place":       editDelivery(t, func(s *past.State) { s.Destination.Path = "elsewhere" }),
-		"another-environment": editDelivery(t, func(s *past.State) { s.Environment = "stage" }),
+		"another-place":       editDelivery(t, func(s *delivery.State) { s.Destination.Path = "elsewhere" }),
+		"another-environment": editDelivery(t, func(s *delivery.State) { s.Environment = "stage" }),
 	}
 	says := map[string][]string{}
 	for name, summary := range map[string]string{

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -21,7 +21,7 @@ import (
 // A refresh and a destroy know only the promotion in the state, which is older than the waves: it chose the commit for
 // the last wave when the rollout was still under way.
 func explainErrors(
-	m schemas.Model, diags *diag.Diagnostics, verbs verbs, before *past.State, step *rollout.Step,
+	m schemas.Model, diags *diag.Diagnostics, verbs verbs, before *delivery.State, step *rollout.Step,
 ) {
 	if !diags.HasError() {
 		return
@@ -70,7 +70,7 @@ func explainPromotion(d tfvalue.Decoder, verbs verbs) string {
 	return fmt.Sprintf("\n%s %s %s:\n%s", verbs.begin, verb, commit, problem.IndentedList(lines, problem.MaxListed))
 }
 
-func explainRollout(status string, before *past.State, step *rollout.Step) string {
+func explainRollout(status string, before *delivery.State, step *rollout.Step) string {
 	text := "no wave was written yet"
 	switch {
 	case before == nil && status != "": // the private state can't be read

@@ -12,9 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/feedback"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -49,12 +47,12 @@ func feedbackArgument() schema.SingleNestedAttribute {
 }
 
 // readFeedback reads the argument feedback; nil: it is not set.
-func readFeedback(d tfvalue.Decoder) *wish.Feedback {
+func readFeedback(d tfvalue.Decoder) *delivery.Feedback {
 	given, ok := d.Object("feedback")
 	if !ok {
 		return nil
 	}
-	f := new(wish.Feedback)
+	f := new(delivery.Feedback)
 	given.Read(f)
 	f.Unknown = !d.Known("feedback")
 	if status, ok := given.Object("status"); ok {
@@ -142,7 +140,7 @@ func setFeedback(c *schemas.Call, status attr.Value) {
 // before is the state before the apply, and planned contains the planned results. It reports whether all feedback was
 // given, so that the next plan has none.
 func sendFeedback(
-	ctx context.Context, c *schemas.Call, result *remote.Result, before *past.State, planned schemas.Model,
+	ctx context.Context, c *schemas.Call, result *remote.Result, before *delivery.State, planned schemas.Model,
 ) (settled bool) {
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Wish.Feedback
 	status := planned["feedback_status"]
@@ -200,7 +198,7 @@ func sendFeedback(
 }
 
 // endFeedback closes the issues of a rendering that was destroyed.
-func endFeedback(ctx context.Context, c *schemas.Call, a *wish.Arguments) {
+func endFeedback(ctx context.Context, c *schemas.Call, a *delivery.Arguments) {
 	said := sentFeedback(ctx, c)
 	plan := feedback.NewPlan(&feedback.Message{
 		Environment: a.Environment, Key: feedback.Key(a), Before: said.Basis,

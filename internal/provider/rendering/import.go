@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -62,7 +62,7 @@ func importRendering(ctx context.Context, c *schemas.Call, id string, identity m
 }
 
 // imported sets the arguments that a record contains, and the preview. The other arguments stay null.
-func imported(m schemas.Model, state *past.State, preview string) schemas.Model {
+func imported(m schemas.Model, state *delivery.State, preview string) schemas.Model {
 	at := state.Destination
 	repo := tfvalue.Values{"repo": at.Repo, "branch": at.Branch}
 	if at.Path != "." {

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -43,7 +42,7 @@ type warning struct {
 // plan of the call is by now the state after the apply, and s the delivery; last and found come from the apply, see
 // [render]. A development build stores nothing, since the next build may render other files.
 func keepNothingToDo(
-	ctx context.Context, c *schemas.Call, last delivery.Plan, found problem.Problems, s *past.State,
+	ctx context.Context, c *schemas.Call, last delivery.Plan, found problem.Problems, s *delivery.State,
 ) {
 	if c.Data.Version == "dev" {
 		return

@@ -13,13 +13,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -45,7 +41,7 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 
 // planChange renders the fleet, decides on the apply, and shows that in the plan of the call. It returns the decision,
 // or nil, and the last delivery, or nil.
-func planChange(ctx context.Context, c *schemas.Call) (p delivery.Plan, before *past.State) {
+func planChange(ctx context.Context, c *schemas.Call) (p delivery.Plan, before *delivery.State) {
 	prior, limit := priorOf(c.State), timeouts.Value.Create
 	if c.State != nil { // after a refresh that found nothing, Terraform still passes the private state
 		before, limit = readDelivery(ctx, prior, c.Diags), timeouts.Value.Update
@@ -79,14 +75,14 @@ func planChange(ctx context.Context, c *schemas.Call) (p delivery.Plan, before *
 }
 
 // guardrailValues returns the guardrails with their defaults, by the names of the arguments.
-func guardrailValues(g wish.Guardrails) tfvalue.Values {
+func guardrailValues(g delivery.Guardrails) tfvalue.Values {
 	g.MaxRemoved, g.MaxKept = g.RemovedLimit().String(), g.KeptLimit().String()
 	return tfvalue.ValuesOf(g)
 }
 
 // listGuardrails lists the guardrails of a new rendering, so that a reader of the first plan sees which changes will be
 // refused. It also shows a misspelled name, since Terraform drops such a guardrail before the provider sees it.
-func listGuardrails(g wish.Guardrails) problem.Problems {
+func listGuardrails(g delivery.Guardrails) problem.Problems {
 	var values []string // in the order of the first guardrail with each
 	all, names := guardrailValues(g), map[string][]string{}
 	for _, name := range tfvalue.NamesOf(&g) {
@@ -114,7 +110,7 @@ func planDestroy(ctx context.Context, c *schemas.Call) {
 	}
 	before := readDelivery(ctx, priorOf(c.State), c.Diags)
 	arguments := decodeArguments(c.State.Decoder())
-	tfvalue.AppendProblems(c.Diags, check.PlanDestroy(arguments, before))
+	tfvalue.AppendProblems(c.Diags, delivery.PlanDestroy(arguments, before))
 	if c.Data != nil {
 		if err := c.Data.Claims.PlanDestroy(arguments); err != nil {
 			configuration.AppendDeliveryError(c.Diags, arguments.Destination, err)
@@ -126,10 +122,10 @@ func planDestroy(ctx context.Context, c *schemas.Call) {
 
 // render converts the arguments of a plan, and renders the fleet. It returns the problems of both.
 func render(
-	ctx context.Context, data *configuration.Data, plan schemas.Model, prior *past.Prior, before *past.State,
-) (*next.Rendered, problem.Problems) {
+	ctx context.Context, data *configuration.Data, plan schemas.Model, prior *delivery.Prior, before *delivery.State,
+) (*delivery.Rendered, problem.Problems) {
 	arguments, ps := readArguments(ctx, plan, data)
-	rendered := next.NewRendered(arguments, nil)
+	rendered := delivery.NewRendered(arguments, nil)
 	if !arguments.NoCommit {
 		tflog.Info(ctx, "rendering the fleet", map[string]any{"environment": arguments.Environment})
 		var found problem.Problems
@@ -146,19 +142,19 @@ func render(
 // decide plans the apply of a rendered fleet. It adds the plan's problems to those of the fleet. The plan is nil if
 // there are errors.
 func decide(
-	rendered *next.Rendered, found problem.Problems, prior *past.Prior, before *past.State,
+	rendered *delivery.Rendered, found problem.Problems, prior *delivery.Prior, before *delivery.State,
 ) (delivery.Plan, problem.Problems) {
 	if found.HasErrors() {
-		return nil, slices.Concat(found, check.ClearSecrets(rendered, before))
+		return nil, slices.Concat(found, delivery.CheckClearSecrets(rendered, before))
 	}
 	p := delivery.Decide(rendered, prior, before)
 	if delivery.NamesUnscheduled(p) {
-		found = slices.DeleteFunc(slices.Clone(found), check.IsUnscheduled)
+		found = slices.DeleteFunc(slices.Clone(found), delivery.IsUnscheduled)
 	}
 	if w, writes := p.(*delivery.Write); writes {
-		found = slices.Concat(found, check.EmptiedValues(w.Wish.Fleet, w.State))
+		found = slices.Concat(found, delivery.EmptiedValues(w.Wish.Fleet, w.State))
 	}
-	return p, slices.Concat(found, delivery.ClearSecrets(p))
+	return p, slices.Concat(found, delivery.PlannedClearSecrets(p))
 }
 
 // show plans every computed attribute, and the arguments that keep their values. It warns of what a reviewer of the
@@ -202,7 +198,7 @@ func checkBranch(ctx context.Context, c *schemas.Call, p delivery.Plan) {
 	}
 	remote := operations(ctx, c.Data)
 	fail(remote.CheckHost(applied.Wish))
-	if applied.Wish.Strategy == strategy.PullRequest && !writesNothing(p) {
+	if applied.Wish.Strategy == destination.PullRequest && !writesNothing(p) {
 		c.Data.CheckCredential(applied.Wish.Destination.Repo, c.Diags)
 	}
 	if c.Diags.ErrorsCount() > len(p.All().Refused()) { // not only refusals that accepted_changes can allow
@@ -243,7 +239,7 @@ func stepOf(plan delivery.Plan) *rollout.Step {
 }
 
 // claimedTree returns the hash of the fleet's tree; "" if it is not known yet.
-func claimedTree(applied *next.Next) string {
+func claimedTree(applied *delivery.NextTree) string {
 	if applied.Known < inventory.Whole {
 		return ""
 	}

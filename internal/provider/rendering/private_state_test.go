@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -26,7 +26,7 @@ func TestRenderingPrivateState(t *testing.T) {
 	p.Run(given, given)
 	applied := p.Resource.Private
 	keys := privateKeys(t, applied)
-	s, err := past.DecodeState(keys["delivery"])
+	s, err := delivery.DecodeState(keys["delivery"])
 	if err != nil || !s.Current() || keys[nothingToDoKey] == nil {
 		t.Fatalf("after an apply: %v, and the keys %v", err, slices.Sorted(maps.Keys(keys)))
 	}
@@ -54,7 +54,7 @@ func TestImportedPrivateState(t *testing.T) {
 	if err != nil || len(resp.ImportedResources) != 1 {
 		t.Fatalf("%v\n%s", err, protocol.Diagnostics(resp.Diagnostics))
 	}
-	s, err := past.DecodeState(privateKeys(t, resp.ImportedResources[0].Private)["delivery"])
+	s, err := delivery.DecodeState(privateKeys(t, resp.ImportedResources[0].Private)["delivery"])
 	if err != nil || !s.Current() {
 		t.Errorf("the private state has no delivery: %v", err)
 	}

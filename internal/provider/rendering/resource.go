@@ -15,8 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -44,7 +42,7 @@ const resourceName = "environment_rendering"
 // apply delivers the tree. If a create fails, the next one finds on the branch what this one wrote.
 func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 	prior := priorOf(c.State)
-	var before *past.State
+	var before *delivery.State
 	if c.State == nil {
 		*schemas.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
 	} else if before = readDelivery(ctx, prior, c.Diags); c.Diags.HasError() {
@@ -79,7 +77,7 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 // lastPlan returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again. found
 // contains the problems of the arguments and the fleet.
 func lastPlan(
-	ctx context.Context, c *schemas.Call, prior *past.Prior, before *past.State,
+	ctx context.Context, c *schemas.Call, prior *delivery.Prior, before *delivery.State,
 ) (p delivery.Plan, found problem.Problems) {
 	a := decodeArguments(c.Plan.Decoder())
 	if p, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan); p != nil {
@@ -142,7 +140,7 @@ func refresh(ctx context.Context, c *schemas.Call) schemas.Model {
 }
 
 // revertedFiles returns the files on the branch after a revert, if the state still shows the files from before it.
-func revertedFiles(ctx context.Context, c *schemas.Call, now *past.State) (map[string][]byte, error) {
+func revertedFiles(ctx context.Context, c *schemas.Call, now *delivery.State) (map[string][]byte, error) {
 	if c.State.IsNull("files") || !now.Reverted() || c.State.Text("tree_hash") == now.OwnFolders().TreeHash().String() {
 		return nil, nil
 	}
@@ -160,7 +158,7 @@ func destroy(ctx context.Context, c *schemas.Call) {
 	c.Diags.Append(ds...)
 	c.Diags.Append(c.Private.SetKey(ctx, destroyPlannedKey, nil)...) // the key is only for this destroy, even if it fails
 	if planned == nil && d.Delivers() && !d.KeepOnDestroy {
-		configuration.AppendDeliveryError(c.Diags, d.Destination, check.Replaces(d.Destination, d.Environment))
+		configuration.AppendDeliveryError(c.Diags, d.Destination, delivery.Replaces(d.Destination, d.Environment))
 	}
 	if c.Diags.HasError() {
 		return
@@ -178,8 +176,8 @@ func destroy(ctx context.Context, c *schemas.Call) {
 
 // readDelivery returns the delivery that the last run stored in the private state. It returns nil if this version of
 // the provider can't read it. It reports the private state of another rendering.
-func readDelivery(ctx context.Context, p *past.Prior, diags *diag.Diagnostics) *past.State {
-	s, err := past.DecodeState(*schemas.Bulk(ctx))
+func readDelivery(ctx context.Context, p *delivery.Prior, diags *diag.Diagnostics) *delivery.State {
+	s, err := delivery.DecodeState(*schemas.Bulk(ctx))
 	if err != nil {
 		return nil // absent, or of another version: Read recovers it from the branch
 	}
@@ -195,7 +193,7 @@ func readDelivery(ctx context.Context, p *past.Prior, diags *diag.Diagnostics) *
 }
 
 // writeDelivery keeps s in the private state for the next run. A nil s changes nothing.
-func writeDelivery(ctx context.Context, s *past.State, diags *diag.Diagnostics) {
+func writeDelivery(ctx context.Context, s *delivery.State, diags *diag.Diagnostics) {
 	if s == nil {
 		return
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/limit"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -25,7 +24,7 @@ import (
 )
 
 // readRollout reads the argument rollout, or returns nil. It needs the fleet and the destination.
-func readRollout(d tfvalue.Decoder, a *wish.Arguments) *rollout.Rollout {
+func readRollout(d tfvalue.Decoder, a *delivery.Arguments) *rollout.Rollout {
 	given, ok := d.Object("rollout")
 	if !ok {
 		return nil
@@ -96,7 +95,7 @@ func readStage(d tfvalue.Decoder) rollout.Stage {
 }
 
 // readObserved reads the observation of the clusters.
-func readObserved(d tfvalue.Decoder, a *wish.Arguments, r *rollout.Rollout) {
+func readObserved(d tfvalue.Decoder, a *delivery.Arguments, r *rollout.Rollout) {
 	at := destination.Destination{}
 	if a.Delivers() && a.Located() {
 		at = a.Destination

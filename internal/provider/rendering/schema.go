@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
@@ -76,11 +76,11 @@ func environmentRenderingSchema() schema.Schema {
 			"max_removed": schemas.OptionalString(
 				"How many deployment target folders one change may remove: a number, or a percentage of this rendering's " +
 					"folders on the branch. A folder whose files all become empty counts as removed. The " +
-					"default is `" + wish.DefaultMaxRemoved + "`."),
+					"default is `" + delivery.DefaultMaxRemoved + "`."),
 			"max_kept": schemas.OptionalString(
 				"How many deployment target folders the branch may keep with `on_assignment_error = \"keep\"`: a number, or a " +
 					"percentage of this rendering's folders on the branch. New deployment targets that are left out do not count. " +
-					"The default is `" + wish.DefaultMaxKept + "`.",
+					"The default is `" + delivery.DefaultMaxKept + "`.",
 			),
 			"allow_empty": schemas.OptionalBool(
 				"Allow a change that removes all deployment target folders, if `max_removed` allows it too, and a first " +

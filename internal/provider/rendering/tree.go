@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -72,7 +72,7 @@ func textsOf(texts map[string]string) types.Map {
 
 // plannedFolders returns the folder of each cluster type, and whether all cluster types are known. The names and paths
 // of folders are known, even if the hashes of their files are not.
-func plannedFolders(t *next.Next) (folders inventory.Folders, known bool) {
+func plannedFolders(t *delivery.NextTree) (folders inventory.Folders, known bool) {
 	if t.Rendered.Tree != nil {
 		return t.Folders, true
 	}
@@ -107,7 +107,7 @@ func foldersOf(at destination.Destination, inv inventory.Folders) map[string]tfv
 
 // plannedFiles returns the files of a tree. They are unknown as a whole if unknown values may decide whether a file
 // exists.
-func plannedFiles(t *next.Next, state schemas.Model) (types.Map, error) {
+func plannedFiles(t *delivery.NextTree, state schemas.Model) (types.Map, error) {
 	notKnown := types.MapUnknown(types.StringType)
 	all := map[string]attr.Value{}
 	if promoted := t.Record.PromotedCommit; promoted != "" {

@@ -9,11 +9,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -162,7 +158,7 @@ func refreshed(m schemas.Model, found *remote.Refreshed, files map[string][]byte
 		if now.Rollout != nil {
 			v.targetTreeHash = now.Rollout.TargetTreeHash
 		}
-		v.rolloutStatus = tfvalue.OrNil(past.RolloutOf(now, s.LastRead.Time).Status())
+		v.rolloutStatus = tfvalue.OrNil(delivery.RolloutOf(now, s.LastRead.Time).Status())
 	}
 	if files, text := branchFiles(files, now.PromotedCommit); text {
 		v.files = files
@@ -171,7 +167,7 @@ func refreshed(m schemas.Model, found *remote.Refreshed, files map[string][]byte
 }
 
 // importedView returns what an import shows of a tree on the branch.
-func importedView(m schemas.Model, s *past.State) *view {
+func importedView(m schemas.Model, s *delivery.State) *view {
 	v := &view{commit: tfvalue.OrNil(s.Base), delivered: s.Rollout == nil || s.Rollout.Complete}
 	v.setTree(m, s.Destination, s.Delivered)
 	if r := s.Rollout; r != nil {
@@ -203,14 +199,14 @@ func stopped(m schemas.Model, plan delivery.Plan) *view {
 	v.setTree(m, p.Wish.Destination, nil)
 	v.treeHash = nil
 	v.files = shown(m, true, func() any { return textsOf(nil) }, previewManifests)
-	if p.Wish.Strategy != strategy.None {
+	if p.Wish.Strategy != destination.None {
 		v.delivered = false
 	}
 	return v
 }
 
 // treeOf shows the tree that an apply leaves, as far as it depends only on the configuration.
-func treeOf(m, last schemas.Model, s *delivery.Situation, t *next.Next) (v *view, err error) {
+func treeOf(m, last schemas.Model, s *delivery.Situation, t *delivery.NextTree) (v *view, err error) {
 	read := t.Known > inventory.Unread
 	known := read && t.Rendered.Tree != nil
 	folders, named := plannedFolders(t)
@@ -264,14 +260,14 @@ func (v *view) setTree(m schemas.Model, at destination.Destination, on inventory
 func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventory.Known) {
 	v.commit, v.delivered, v.pullRequest, v.description, v.feedbackStatus = later, later, later, later, before
 	switch p.Wish.Strategy {
-	case strategy.None:
+	case destination.None:
 		v.commit, v.delivered, v.pullRequest = nil, nil, nil
-	case strategy.Push:
+	case destination.Push:
 		if v.pullRequest = nil; p.Next.Known > inventory.Unread {
 			v.delivered = p.Next.Complete
 		}
 	}
-	if described == inventory.Whole || p.Wish.Review.Detail == wish.NoDescription {
+	if described == inventory.Whole || p.Wish.Review.Detail == delivery.DetailNone {
 		v.description = descriptionOf(ctx, p.Next, p.State)
 	}
 }
@@ -295,7 +291,7 @@ func (v *view) keepLast(m, last schemas.Model, plan delivery.Plan) {
 		}
 	}
 	switch detail := p.Wish.Review.Detail; {
-	case detail == wish.NoDescription:
+	case detail == delivery.DetailNone:
 		v.description = nil
 	case unknown.Is(string(detail)) && !last.IsNull("description"):
 		v.description = later
@@ -303,8 +299,8 @@ func (v *view) keepLast(m, last schemas.Model, plan delivery.Plan) {
 }
 
 // descriptionOf describes a change if delivery.describe asks for that. Otherwise it returns nil.
-func descriptionOf(ctx context.Context, applied *next.Next, s *past.State) any {
-	if applied.Wish.Review.Detail == wish.NoDescription {
+func descriptionOf(ctx context.Context, applied *delivery.NextTree, s *delivery.State) any {
+	if applied.Wish.Review.Detail == delivery.DetailNone {
 		return nil
 	}
 	return describe.Rendering(ctx, applied, s)

@@ -9,15 +9,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 )
 
 // Enumeration lists the values of a string argument. The first one is the default.
 type Enumeration []string
 
 // Strategies lists how a tree or a file reaches its branch.
-var Strategies = Enumeration{string(strategy.Push), string(strategy.PullRequest), string(strategy.None)}
+var Strategies = Enumeration{string(destination.Push), string(destination.PullRequest), string(destination.None)}
 
 // DriftReactions lists the reactions to a branch that was changed outside Terraform.
 var DriftReactions = Enumeration{string(drift.Fail), string(drift.Overwrite)}

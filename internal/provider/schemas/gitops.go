@@ -4,8 +4,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -40,8 +40,8 @@ func PullRequestValue(pr *githost.PullRequest) any {
 }
 
 // Descriptions lists the levels of detail of a description of the changes.
-var Descriptions = Enumeration{string(wish.NoDescription), string(wish.Keys), string(wish.Values),
-	string(wish.Lines)}
+var Descriptions = Enumeration{string(delivery.DetailNone), string(delivery.DetailKeys), string(delivery.DetailValues),
+	string(delivery.DetailLines)}
 
 // DeliveryAttributes returns the arguments that say how a commit reaches a branch.
 func DeliveryAttributes() map[string]schema.Attribute {

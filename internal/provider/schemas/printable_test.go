@@ -10,13 +10,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/source"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -28,8 +24,8 @@ import (
 // TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, from any source.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	nothing := &wish.Arguments{}
-	none := delivery.Basis{Situation: &delivery.Situation{Wish: nothing}, Next: &next.Next{Wish: nothing}}
+	nothing := &delivery.Arguments{}
+	none := delivery.Basis{Situation: &delivery.Situation{Wish: nothing}, Next: &delivery.NextTree{Wish: nothing}}
 	host := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {
@@ -53,16 +49,17 @@ func TestPrintableDiagnostics(t *testing.T) {
 			configuration.AppendDeliveryError(d, destination.Destination{}, errors.New(evil))
 		},
 		"no rendering": func(d *diag.Diagnostics) {
-			configuration.AppendDeliveryError(d, destination.Destination{}, fmt.Errorf("%w: %s", check.ErrNoRendering, evil))
+			configuration.AppendDeliveryError(d, destination.Destination{}, fmt.Errorf("%w: %s", delivery.ErrNoRendering, evil))
 		},
 		"drift": func(d *diag.Diagnostics) {
 			by := drift.Commit{Commit: "c", Author: evil, Subject: evil, Paths: []string{evil}}
 			decision := delivery.Write{Basis: none, Effects: delivery.Effects{}}
-			decision.Drift = []*past.State{{Drift: []drift.Commit{by}}}
+			decision.Drift = []*delivery.State{{Drift: []drift.Commit{by}}}
 			tfvalue.AppendProblems(d, report.Plan(&decision))
 		},
 		"adoption": func(d *diag.Diagnostics) {
-			decision := delivery.Write{Basis: none, Effects: delivery.Effects{Adoption: check.Adoption{Adopted: []string{evil}}}}
+			adoption := delivery.Adoption{Adopted: []string{evil}}
+			decision := delivery.Write{Basis: none, Effects: delivery.Effects{Adoption: adoption}}
 			tfvalue.AppendProblems(d, report.Plan(&decision))
 		},
 	} {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -83,7 +83,7 @@ func DeliveredOrigins(ctx context.Context, client *gitremote.Client, at *source.
 // LastOrigins is [DeliveredOrigins], but returns no origins and no error if nothing was delivered.
 func LastOrigins(ctx context.Context, client *gitremote.Client, at *source.GitOpsRepo) ([]origin.Origin, error) {
 	origins, err := DeliveredOrigins(ctx, client, at)
-	if errors.Is(err, check.ErrNoRendering) {
+	if errors.Is(err, delivery.ErrNoRendering) {
 		return nil, nil
 	}
 	return origins, err

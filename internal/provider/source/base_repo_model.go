@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
@@ -31,13 +30,13 @@ func desiredBaseRepo(m schemas.Model, diags *diag.Diagnostics) *baserepo.Desired
 	var ps problem.Problems
 	given := m.Reporting(&ps)
 	promotion := schemas.ReadPromotion(given)
-	delivery, _ := given.Object("delivery")
+	block, _ := given.Object("delivery")
 	d := &baserepo.Desired{
 		At:          baserepo.EnvironmentBranch{Repo: given.String("repo"), Branch: given.String("branch")},
 		Message:     given.String("commit_message"),
-		Strategy:    strategy.Strategy(baseRepoStrategies.Or(delivery.String("strategy"))),
+		Strategy:    destination.Strategy(baseRepoStrategies.Or(block.String("strategy"))),
 		OnDrift:     drift.Reaction(schemas.DriftReactions.Or(given.String("on_drift"))),
-		PullRequest: schemas.ReadPullRequestSettings(delivery),
+		PullRequest: schemas.ReadPullRequestSettings(block),
 	}
 	if promotion == nil {
 		ps = append(ps, problem.Problem{
@@ -71,7 +70,7 @@ func planBaseRepoResults(m, state schemas.Model, d *baserepo.Desired, decision b
 	if decision.FileKnown {
 		m.Set(tfvalue.Values{"content": decision.File})
 	}
-	if d.Strategy == strategy.Push {
+	if d.Strategy == destination.Push {
 		m.Set(tfvalue.Values{"delivered": true, "pull_request": nil})
 	}
 }

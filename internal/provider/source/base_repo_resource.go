@@ -13,7 +13,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -82,7 +82,7 @@ func checkBranch(ctx context.Context, c *schemas.Call, d *baserepo.Desired, befo
 	if !c.Known() {
 		return
 	}
-	if d.Strategy == strategy.PullRequest {
+	if d.Strategy == destination.PullRequest {
 		c.Data.CheckCredential(d.At.Repo, c.Diags)
 		if c.Diags.HasError() {
 			return

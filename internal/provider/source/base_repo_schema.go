@@ -5,13 +5,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 // baseRepoStrategies lists the strategies of a BaseRepo. The first one is the default.
-var baseRepoStrategies = schemas.Enumeration{string(strategy.Push), string(strategy.PullRequest)}
+var baseRepoStrategies = schemas.Enumeration{string(destination.Push), string(destination.PullRequest)}
 
 func baseRepoSchema() schema.Schema {
 	settings := schemas.DeliveryAttributes()

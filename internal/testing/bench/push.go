@@ -10,11 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -119,21 +115,21 @@ func (b *bench) deliveries(name string, f *fleet.Fleet, t *tree.Tree) {
 	defer os.RemoveAll(scratch)
 	bare, tools := newRepo(scratch, "gitops.git"), newGitTools(scratch)
 	client := must(gitremote.NewClient(nil))
-	arguments := wish.Arguments{
-		Strategy:     strategy.Push,
+	arguments := delivery.Arguments{
+		Strategy:     destination.Push,
 		Destination:  destination.Destination{Repo: "file://" + bare, Branch: "main", Path: "."},
 		Environment:  f.Environment,
 		Fleet:        f,
 		CreateBranch: true,
-		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved},
+		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultMaxRemoved},
 		Author:       gitbranch.Author{Name: "bench", Email: "bench@localhost", When: time.Unix(0, 0)},
 	}
-	var state *past.State
+	var state *delivery.State
 	deliver := func(name string) {
 		b.measure("git/"+name, func() sample { return tools.deliver(t) })
 		b.measure("deliver/"+name, func() sample {
 			return timed(func() {
-				decision := delivery.Decide(next.NewRendered(&arguments, t), nil, state)
+				decision := delivery.Decide(delivery.NewRendered(&arguments, t), nil, state)
 				result := must(remote.Deliver(context.Background(), client, decision.All().Next, state, nil))
 				expect("whether "+name+" was pushed", result.Pushed, true)
 				state = result.State

@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -26,7 +26,7 @@ type Desired struct {
 	// operator's pull request.
 	Promotion   promotion.Promotion
 	Message     string // of the commit; "": the default
-	Strategy    strategy.Strategy
+	Strategy    destination.Strategy
 	OnDrift     drift.Reaction
 	PullRequest pullrequest.Settings
 	Author      gitbranch.Author
@@ -35,7 +35,7 @@ type Desired struct {
 // Validate reports invalid values, each at its argument. An empty commit means none.
 func (d *Desired) Validate() problem.Problems {
 	ps := pullrequest.Validate(d.PullRequest)
-	if d.Strategy == strategy.PullRequest {
+	if d.Strategy == destination.PullRequest {
 		ps = append(ps, pullrequest.ValidateRepo(d.At.Repo)...)
 	}
 	if d.Message != "" && gitbranch.CheckMessage(d.Message) != nil {
@@ -130,7 +130,7 @@ func Decide(d *Desired, s *State) Decision {
 	switch {
 	case s.Commit == d.Promotion.Commit:
 		decision.Write = s.Delivered != s.Commit || p.open()
-	case d.Strategy != strategy.PullRequest || p == nil || p.Commit != d.Promotion.Commit || p.From != s.File:
+	case d.Strategy != destination.PullRequest || p == nil || p.Commit != d.Promotion.Commit || p.From != s.File:
 	case p.open():
 		decision.Write = p.Broken || p.Withheld != "" || d.PullRequest.Wait || !p.Settings.Equal(d.PullRequest)
 	case !d.PullRequest.Reopen:

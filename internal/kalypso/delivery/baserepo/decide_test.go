@@ -9,8 +9,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 )
@@ -103,7 +103,7 @@ func TestDecide(t *testing.T) {
 		"open pull request, promotion of the delivered commit": {func(d *baserepo.Desired) { d.Promotion.Commit = older },
 			open(nil),
 			baserepo.Decision{Write: true, File: current, FileKnown: true}},
-		"open pull request, strategy push": {func(d *baserepo.Desired) { d.Strategy = strategy.Push }, open(nil), writes},
+		"open pull request, strategy push": {func(d *baserepo.Desired) { d.Strategy = destination.Push }, open(nil), writes},
 		"closed pull request": {nil, state(proposed(githost.Closed, nil)),
 			baserepo.Decision{File: wanted, FileKnown: true, Closed: 7}},
 		"closed pull request, reopen is set": {func(d *baserepo.Desired) { d.PullRequest.Reopen = true },
@@ -116,7 +116,7 @@ func TestDecide(t *testing.T) {
 			baserepo.Decision{Write: true, Err: baserepo.ErrOtherBase}},
 	} {
 		d := &baserepo.Desired{
-			At: at, Promotion: promotion.Promotion{Commit: newer}, Strategy: strategy.PullRequest, PullRequest: pull,
+			At: at, Promotion: promotion.Promotion{Commit: newer}, Strategy: destination.PullRequest, PullRequest: pull,
 		}
 		if tc.desired != nil {
 			tc.desired(d)

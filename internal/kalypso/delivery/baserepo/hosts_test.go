@@ -13,8 +13,8 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
@@ -67,7 +67,7 @@ func newControlPlane(t *testing.T, on hosts.Host) *controlPlane {
 		Git: hosts.GitClient(t, host, url), Host: func() (githost.Host, error) { return host, nil },
 	}
 	p.want = &baserepo.Desired{
-		At: baserepo.EnvironmentBranch{Repo: url, Branch: "stage"}, Strategy: strategy.PullRequest,
+		At: baserepo.EnvironmentBranch{Repo: url, Branch: "stage"}, Strategy: destination.PullRequest,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
 		Author:      gitbranch.Author{Name: "Kalypso", Email: "kalypso@acme.io", When: time.Unix(1700000000, 0)},
 	}
@@ -268,7 +268,7 @@ var pins = []struct {
 	}},
 	{"the strategy changes to push", func(p *controlPlane) {
 		p.apply()
-		p.want.Strategy = strategy.Push
+		p.want.Strategy = destination.Push
 		p.promote(3)
 		p.apply()
 		p.expect(3, 3, strings.Replace(opened(2), "open", "closed", 1))

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -59,7 +59,7 @@ func (r Remote) Check(ctx context.Context, d *Desired, s *State) (*State, error)
 	if err == nil {
 		_, err = d.edit([]byte(now.File))
 	}
-	if err != nil || d.Strategy != strategy.PullRequest {
+	if err != nil || d.Strategy != destination.PullRequest {
 		return now, err
 	}
 	return now, r.checkTopic(ctx, d, s)
@@ -74,14 +74,14 @@ func (r Remote) Apply(ctx context.Context, d *Desired, s *State) (*Result, error
 	}
 	d = d.KeepDelivered(s)
 	write := r.push
-	if d.Strategy == strategy.PullRequest {
+	if d.Strategy == destination.PullRequest {
 		write = r.propose
 	}
 	result, err := write(ctx, d, s)
 	if err != nil {
 		return nil, err
 	}
-	if s != nil && s.Proposal.open() && (!s.At.same(d.At) || d.Strategy != strategy.PullRequest) {
+	if s != nil && s.Proposal.open() && (!s.At.same(d.At) || d.Strategy != destination.PullRequest) {
 		if err := r.Forget(ctx, s); err != nil {
 			return nil, fmt.Errorf("%s is written, but the pull request from before is still open; the next apply tries "+
 				"again: %w", document.File, err)

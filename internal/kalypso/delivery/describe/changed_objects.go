@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -19,7 +18,7 @@ const maxChangedKeys = 5
 
 // changedObjects names the objects of a fleet that changed, in at most ten lines, such as
 // "config region-eastus: DATABASE_URL" and "template flux (new)". It names none if it is not known what was before.
-func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
+func changedObjects(before *delivery.State, a *delivery.Arguments) (lines []string) {
 	if before == nil || before.Inputs == nil || before.Inputs.Configs == nil {
 		return nil
 	}
@@ -39,7 +38,7 @@ func changedObjects(before *past.State, a *wish.Arguments) (lines []string) {
 }
 
 // changedConfigs names the changed configs, or changed references to secrets, with the keys.
-func changedConfigs(what string, was, is map[string]past.ConfigInputs) []string {
+func changedConfigs(what string, was, is map[string]delivery.ConfigInputs) []string {
 	lines := lists.Map(configChanges(was, is, false), func(c ConfigChange) string {
 		if c.Kind != inventory.Changed {
 			return what + " " + c.Name + c.Kind.Note()

@@ -8,9 +8,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 )
 
@@ -21,7 +18,7 @@ func TestListInMessage(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(changed), func(t *testing.T) {
 			change := &delivery.Change{
-				Next: &next.Next{Wish: &wish.Arguments{Environment: "dev"}}, Branch: &past.Branch{Head: "head"},
+				Next: &delivery.NextTree{Wish: &delivery.Arguments{Environment: "dev"}}, Branch: &delivery.Branch{Head: "head"},
 				Wanted: inventory.Folders{},
 			}
 			for i := range changed {

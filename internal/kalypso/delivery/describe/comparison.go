@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -17,7 +17,7 @@ import (
 const maxNamed = 20
 
 // Comparison describes the differences of two environments in Markdown: each difference once, with its folders. It has
-// at most [wish.DefaultMaxLength] characters; the last line counts the differences that do not fit.
+// at most [delivery.DefaultMaxLength] characters; the last line counts the differences that do not fit.
 func Comparison(c *comparison.Comparison) string {
 	left, right := code(cmp.Or(c.Environments.Left, "left")), code(cmp.Or(c.Environments.Right, "right"))
 	if left == right {
@@ -52,7 +52,7 @@ func Comparison(c *comparison.Comparison) string {
 // section writes the lines of a section as a list, as far as they fit, and returns the number of those left out.
 func (w *writer) section(heading string, lines []string) (left int) {
 	const forEnd = 200 // characters of the heading and of the last line
-	room := wish.DefaultMaxLength - forEnd - length(w.b.String())
+	room := delivery.DefaultMaxLength - forEnd - length(w.b.String())
 	for i, line := range lines {
 		text := "- " + line
 		room -= length(text) + 1
@@ -100,7 +100,7 @@ func valueOrNone(v *string) string {
 	if v == nil {
 		return "none"
 	}
-	return code(wish.Truncate(*v))
+	return code(delivery.Truncate(*v))
 }
 
 // between says how far the promoted commits are apart.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 )
 
 // TestComparison: each difference is listed once, with its folders. Names and values of teams are in code spans.
@@ -50,7 +50,7 @@ func TestComparison(t *testing.T) {
 	c.Unlisted = 10_000
 	got := describe.Comparison(c)
 	shown := strings.Count(got, "\n- ")
-	if len([]rune(got)) > wish.DefaultMaxLength ||
+	if len([]rune(got)) > delivery.DefaultMaxLength ||
 		!strings.HasSuffix(got, fmt.Sprintf("\n… and %d more differences.\n", 1005+10_000-shown)) {
 		t.Errorf("%d characters, %d shown: %s", len([]rune(got)), shown, got[len(got)-200:])
 	}

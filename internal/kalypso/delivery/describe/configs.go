@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
@@ -59,13 +59,13 @@ func key(k ConfigKey) string {
 	text := code(k.Name) + map[inventory.Kind]string{inventory.Added: " added", inventory.Removed: " removed"}[k.Kind]
 	switch {
 	case k.Old != nil && k.New != nil:
-		return text + " " + code(wish.Truncate(*k.Old)) + " → " + code(wish.Truncate(*k.New))
+		return text + " " + code(delivery.Truncate(*k.Old)) + " → " + code(delivery.Truncate(*k.New))
 	case k.New != nil && k.Kind == inventory.Changed:
-		return text + ", now " + code(wish.Truncate(*k.New))
+		return text + ", now " + code(delivery.Truncate(*k.New))
 	case k.New != nil:
-		return text + " as " + code(wish.Truncate(*k.New))
+		return text + " as " + code(delivery.Truncate(*k.New))
 	case k.Old != nil:
-		return text + ", was " + code(wish.Truncate(*k.Old))
+		return text + ", was " + code(delivery.Truncate(*k.Old))
 	}
 	return text
 }

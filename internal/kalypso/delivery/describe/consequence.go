@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Orphan is a deployment target that leaves its last cluster types, see [check.Orphans].
+// Orphan is a deployment target that leaves its last cluster types, see [delivery.Orphans].
 type Orphan struct {
 	Target string
 	From   []string
@@ -103,14 +103,14 @@ func (w *writer) orphan(o Orphan) string {
 	return text
 }
 
-func (w *writer) rename(r check.TargetRename) string {
+func (w *writer) rename(r delivery.TargetRename) string {
 	return fmt.Sprintf("%s → %s, so %s %s", code(r.Old), code(r.New),
 		problem.OneOrMany(len(r.Namespaces), "this namespace goes:", "%d namespaces go:"),
 		names(r.Namespaces, min(w.names, 2), code))
 }
 
 // moves returns the deployment targets that leave cluster types while they join others, by name.
-func (c *RenderingChange) moves() (all []check.Move) {
+func (c *RenderingChange) moves() (all []delivery.TargetMove) {
 	from, to := map[string][]string{}, map[string][]string{}
 	for _, ct := range c.ClusterTypes {
 		for _, name := range ct.Removed {
@@ -122,10 +122,10 @@ func (c *RenderingChange) moves() (all []check.Move) {
 	}
 	for name, left := range from {
 		if len(to[name]) > 0 {
-			all = append(all, check.Move{Target: name, From: left, To: to[name]})
+			all = append(all, delivery.TargetMove{Target: name, From: left, To: to[name]})
 		}
 	}
-	slices.SortFunc(all, func(a, b check.Move) int { return strings.Compare(a.Target, b.Target) })
+	slices.SortFunc(all, func(a, b delivery.TargetMove) int { return strings.Compare(a.Target, b.Target) })
 	return all
 }
 
@@ -146,7 +146,7 @@ func (w *writer) sections() {
 	}
 	w.kind("Removed", inventory.Removed, func(ct inventory.ClusterType) []string { return ct.Removed })
 	w.kind("New", inventory.Added, func(ct inventory.ClusterType) []string { return ct.Added })
-	rows(w, "Moved", "deployment target", w.change.moves(), func(m check.Move) string {
+	rows(w, "Moved", "deployment target", w.change.moves(), func(m delivery.TargetMove) string {
 		return code(m.Target) + " from " + w.list(m.From) + " to " + w.list(m.To)
 	})
 	w.kind("Changed", -1, func(ct inventory.ClusterType) []string { return ct.Changed })

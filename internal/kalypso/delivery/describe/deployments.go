@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -50,7 +50,7 @@ func Deployments(h history.History, limit int) string {
 		reason, _, _ := strings.Cut(d.Reason, "\n")
 		w.line("| %s | %s | %s | %s | %s | %s | %s | %s | %s |",
 			moment(d.StartedAt), moment(d.DeliveredAt), d.Kind, promoted, commits, span(d.LeadTimeSeconds),
-			outcome(d), cell(code(wish.Truncate(reason))), changes(d))
+			outcome(d), cell(code(delivery.Truncate(reason))), changes(d))
 	}
 	if left := len(h.Deliveries) - limit; left > 0 {
 		w.line("\n… and %s.", problem.Count(left, "more deployment"))
@@ -60,7 +60,7 @@ func Deployments(h history.History, limit int) string {
 
 // changes names the objects that a delivery changed.
 func changes(d *history.Delivery) string {
-	texts := lists.Map(d.Changes, func(object string) string { return cell(code(wish.Truncate(object))) })
+	texts := lists.Map(d.Changes, func(object string) string { return cell(code(delivery.Truncate(object))) })
 	return cmp.Or(strings.Join(texts, ", "), none)
 }
 

@@ -9,11 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 )
 
@@ -22,18 +19,18 @@ import (
 func TestDiffCommand(t *testing.T) {
 	const base = "5523a85f37d12c0c7c10ab6616644db089fcd6f7"
 	for _, test := range []struct {
-		by                         strategy.Strategy
+		by                         destination.Strategy
 		branch, path, folder, head string
 	}{
-		{strategy.Push, "dev", ".", "large/a", "dev"},
-		{strategy.PullRequest, "dev", "fleet", "large/a", "HEAD"},
-		{strategy.Push, "a;touch${IFS}ran", "b&touch$IFS'ran'", "large/`touch ran`", "a;touch${IFS}ran"},
+		{destination.Push, "dev", ".", "large/a", "dev"},
+		{destination.PullRequest, "dev", "fleet", "large/a", "HEAD"},
+		{destination.Push, "a;touch${IFS}ran", "b&touch$IFS'ran'", "large/`touch ran`", "a;touch${IFS}ran"},
 	} {
 		at := destination.Destination{Repo: "https://git.example.com/gitops", Branch: test.branch, Path: test.path}
-		s := &past.State{}
+		s := &delivery.State{}
 		s.Destination, s.Base = at, base
-		a := &wish.Arguments{Strategy: test.by, Destination: at}
-		command := diffCommand(&next.Next{Wish: a}, s)(test.folder)
+		a := &delivery.Arguments{Strategy: test.by, Destination: at}
+		command := diffCommand(&delivery.NextTree{Wish: a}, s)(test.folder)
 		folder := t.TempDir()
 		// A script instead of git prints each of its arguments on a line.
 		if err := programs.Write(filepath.Join(folder, "git"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"); err != nil {

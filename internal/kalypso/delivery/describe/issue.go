@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -98,7 +98,7 @@ func IssueOfMany(l FailureList) (title, body string) {
 
 // WithFeedback adds what an apply tells teams to a description, if there is room.
 func WithFeedback(description, line string) string {
-	if more := "\n" + line + "\n"; length(description+more) <= wish.DefaultMaxLength {
+	if more := "\n" + line + "\n"; length(description+more) <= delivery.DefaultMaxLength {
 		return description + more
 	}
 	return description

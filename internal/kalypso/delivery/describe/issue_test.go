@@ -5,8 +5,8 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
@@ -74,7 +74,7 @@ func TestWithFeedback(t *testing.T) {
 	if got := describe.WithFeedback("text\n", "feedback: 1 status"); got != "text\n\nfeedback: 1 status\n" {
 		t.Errorf("the description is %q", got)
 	}
-	long := strings.Repeat("x", wish.DefaultMaxLength-3)
+	long := strings.Repeat("x", delivery.DefaultMaxLength-3)
 	if got := describe.WithFeedback(long, "feedback: 1 status"); got != long {
 		t.Errorf("the long description has %d characters", len(got))
 	}

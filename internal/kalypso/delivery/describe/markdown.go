@@ -3,7 +3,7 @@ package describe
 import (
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -60,7 +60,7 @@ func short(commit string) string {
 	if len(commit) == 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:7]
 	}
-	return wish.Truncate(commit)
+	return delivery.Truncate(commit)
 }
 
 func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }

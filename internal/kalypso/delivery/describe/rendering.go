@@ -8,14 +8,10 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/configure"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -27,9 +23,9 @@ import (
 // Rendering describes in Markdown what the apply changes, for reviewers. A pull request has it as its description, with
 // the marker that names the rendering. before is the delivered tree, or the one that was found; see [remote.Result].
 // The text depends on t and before alone, unless ctx is done: then it lacks the lines that change.
-func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
+func Rendering(ctx context.Context, t *delivery.NextTree, before *delivery.State) string {
 	at := t.Wish.Destination
-	if t.Wish.Strategy == strategy.None { // no branch gets the tree
+	if t.Wish.Strategy == destination.None { // no branch gets the tree
 		at = destination.Destination{}
 	}
 	c := RenderingChange{
@@ -44,8 +40,8 @@ func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 	found := before.Found()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
 	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, MaxNodes)...)
-	orphans := check.Orphans(t, found)
-	reasons := check.WhyOrphaned(t, before, first(orphans, maxConsequences))
+	orphans := delivery.Orphans(t, found)
+	reasons := delivery.WhyOrphaned(t, before, first(orphans, maxConsequences))
 	for i, o := range orphans {
 		why := ""
 		if i < len(reasons) {
@@ -53,10 +49,10 @@ func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 		}
 		c.Orphans = append(c.Orphans, Orphan{Target: o.Target.Name, From: o.From, Reason: why})
 	}
-	c.Renamed = check.TargetRenames(t, found)
+	c.Renamed = delivery.TargetRenames(t, found)
 	c.Owners = ReachedOwners(t, before)
 	if k := t.Failing; k != nil {
-		c.Kept, c.LeftOut = next.Lines(k.Kept), next.Lines(k.LeftOut)
+		c.Kept, c.LeftOut = delivery.FailedLines(k.Kept), delivery.FailedLines(k.LeftOut)
 	}
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = was
@@ -64,17 +60,17 @@ func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 	if before.Environment != t.Wish.Environment {
 		c.ReplacedEnvironment = before.Environment
 	}
-	was, is := cmp.Or(before.Inputs, &past.Inputs{}), t.Wish.Inputs()
+	was, is := cmp.Or(before.Inputs, &delivery.Inputs{}), t.Wish.Inputs()
 	known := before.Inputs != nil || len(found) == 0 // the branch contained nothing before
 	if known {
 		c.Sources = SourceChanges(was.AllOrigins(), is.AllOrigins())
 		nameRegistrations(t.Wish.Fleet.Registrations, c.Sources)
 	}
 	if was.Configs != nil {
-		c.Configs = configChanges(was.Configs, is.Configs, t.Wish.Review.Detail == wish.Values)
+		c.Configs = configChanges(was.Configs, is.Configs, t.Wish.Review.Detail == delivery.DetailValues)
 		reach(t.Rendered, c.Configs, &fleet.Fleet{Configs: changedOf(t.Wish.Fleet.Configs, c.Configs)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Values })
-		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Wish.Review.Detail == wish.Values)
+		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Wish.Review.Detail == delivery.DetailValues)
 		reach(t.Rendered, c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Wish.Fleet.Secrets, c.Secrets)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Secrets })
 	} else if len(found) > 0 {
@@ -83,7 +79,7 @@ func Rendering(ctx context.Context, t *next.Next, before *past.State) string {
 	if !known {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
-	if t.Wish.Review.Detail == wish.Lines {
+	if t.Wish.Review.Detail == delivery.DetailLines {
 		c.Lines = changedLines(ctx, t, before, c.ClusterTypes)
 	}
 	if promoted := t.Record.PromotedCommit; before.PromotedCommit != promoted {
@@ -117,7 +113,8 @@ func nameRegistrations(registrations []*fleet.WorkloadRegistration, moves []Sour
 // Removal describes the removal of an environment's folders from a destination, as [Rendering] does
 // for a change.
 func Removal(
-	at destination.Destination, environment string, existing inventory.Folders, reached []owners.Reached, r wish.Review,
+	at destination.Destination, environment string, existing inventory.Folders, reached []owners.Reached,
+	r delivery.Review,
 ) string {
 	c := RenderingChange{
 		Environment: environment,
@@ -133,7 +130,7 @@ func Removal(
 }
 
 // configChanges compares the configs, or the references to secrets. values shows their values too.
-func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed []ConfigChange) {
+func configChanges(was, is map[string]delivery.ConfigInputs, values bool) (changed []ConfigChange) {
 	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
@@ -148,7 +145,7 @@ func configChanges(was, is map[string]past.ConfigInputs, values bool) (changed [
 	return changed
 }
 
-func keyChanges(was, is map[string]past.KeyInput, values bool) (changed []ConfigKey) {
+func keyChanges(was, is map[string]delivery.KeyInput, values bool) (changed []ConfigKey) {
 	for name := range sets.Keys(was, is) {
 		old, before := was[name]
 		now, after := is[name]
@@ -181,7 +178,7 @@ func changedOf[T fleet.Object](objects []T, changed []ConfigChange) (found []T) 
 // reach finds the assignments to which the changed objects apply. f contains them, and of returns their values of an
 // assignment.
 func reach(
-	r *next.Rendered, changed []ConfigChange, f *fleet.Fleet,
+	r *delivery.Rendered, changed []ConfigChange, f *fleet.Fleet,
 	of func(configure.AssignmentConfig) *configure.Values,
 ) {
 	if len(f.Configs)+len(f.Secrets) == 0 {
@@ -230,8 +227,8 @@ func repoOf(from, to string, was, is []origin.Origin) string {
 }
 
 // ReachedOwners returns the owners of whom the apply changes a folder. before is as in [Rendering].
-func ReachedOwners(t *next.Next, before *past.State) []owners.Reached {
-	if t.Wish.Strategy != strategy.PullRequest || len(t.Wish.Owners) == 0 {
+func ReachedOwners(t *delivery.NextTree, before *delivery.State) []owners.Reached {
+	if t.Wish.Strategy != destination.PullRequest || len(t.Wish.Owners) == 0 {
 		return nil
 	}
 	now, _ := t.Wish.Workspaces()

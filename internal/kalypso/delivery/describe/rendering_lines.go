@@ -8,11 +8,9 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
@@ -29,7 +27,7 @@ import (
 // changedLines returns the lines of the rendered files that change, or nil if ctx is done. changed are the changed
 // cluster types.
 func changedLines(
-	ctx context.Context, t *next.Next, before *past.State, changed []inventory.ClusterType,
+	ctx context.Context, t *delivery.NextTree, before *delivery.State, changed []inventory.ClusterType,
 ) *Lines {
 	var folders []comparison.Folder
 	for _, ct := range changed {
@@ -54,7 +52,7 @@ func changedLines(
 		}
 		return old, now, known
 	}
-	return NewLines(ctx, folders, files, diffCommand(t, before), wish.SecretTexts(t.Wish.Fleet))
+	return NewLines(ctx, folders, files, diffCommand(t, before), delivery.SecretTexts(t.Wish.Fleet))
 }
 
 // folderFiles returns the files of the folder of a deployment target with a hash, or false if they are not known.
@@ -64,7 +62,9 @@ type folderFiles func(
 ) (files FolderFiles, known bool)
 
 // filesBefore returns the files of the folders that were found.
-func filesBefore(ctx context.Context, t *next.Next, before *past.State, found inventory.Folders) folderFiles {
+func filesBefore(
+	ctx context.Context, t *delivery.NextTree, before *delivery.State, found inventory.Folders,
+) folderFiles {
 	f := before.Inputs.Fleet()
 	if f == nil {
 		return func(string, string, []byte, *render.Buffer) (files FolderFiles, known bool) {
@@ -86,7 +86,7 @@ func filesBefore(ctx context.Context, t *next.Next, before *past.State, found in
 			rendered, _ = shown.RenderTarget(clusterType, target, b)
 		}
 		hidden := slices.ContainsFunc(rendered, func(f render.File) bool {
-			return bytes.Contains(f.Content, []byte(wish.Hidden))
+			return bytes.Contains(f.Content, []byte(delivery.HiddenText))
 		})
 		return FolderFiles{Namespace: namespace, Files: rendered}, known || trusted && hidden
 	}
@@ -102,13 +102,13 @@ func priorPlacement(f *fleet.Fleet, d placement.Decisions, placed inventory.Fold
 
 // withSecrets returns the stored fleet with the secrets that did not change since: the state does not contain them. It
 // returns f if there are none.
-func withSecrets(f *fleet.Fleet, t *next.Next, before *past.State) *fleet.Fleet {
+func withSecrets(f *fleet.Fleet, t *delivery.NextTree, before *delivery.State) *fleet.Fleet {
 	now := map[string]map[string]string{}
 	for _, config := range t.Wish.Fleet.Configs {
 		now[config.Name] = config.Data
 	}
 	return f.WithValues(func(config *fleet.Config, key, value string) string {
-		if is := now[config.Name][key]; value == wish.Hidden && before.Inputs.Contains(config.Name, key, is) {
+		if is := now[config.Name][key]; value == delivery.HiddenText && before.Inputs.Contains(config.Name, key, is) {
 			return is
 		}
 		return value
@@ -117,12 +117,12 @@ func withSecrets(f *fleet.Fleet, t *next.Next, before *past.State) *fleet.Fleet 
 
 // filesAfter returns the files of the folders that the apply leaves. A secret that changes has another text in place of
 // it than before.
-func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFiles {
+func filesAfter(ctx context.Context, t *delivery.NextTree, before *delivery.State) folderFiles {
 	r := t.Rendered
 	shown := r.Tree
-	f := wish.HideSecrets(t.Wish.Fleet, func(config *fleet.Config, key string) string {
+	f := delivery.HideSecrets(t.Wish.Fleet, func(config *fleet.Config, key string) string {
 		if before.Inputs.Contains(config.Name, key, config.Data[key]) {
-			return wish.Hidden
+			return delivery.HiddenText
 		}
 		return "(secret, changed)"
 	})
@@ -140,13 +140,13 @@ func filesAfter(ctx context.Context, t *next.Next, before *past.State) folderFil
 }
 
 // diffCommand returns the command that shows the changes of a folder after the apply, or nil if there is none.
-func diffCommand(t *next.Next, before *past.State) func(folder string) string {
+func diffCommand(t *delivery.NextTree, before *delivery.State) func(folder string) string {
 	base := cmp.Or(before.Base, before.LastRead.Head)
-	if base == "" || t.Wish.Strategy == strategy.None || !before.Destination.SameBranch(t.Wish.Destination) {
+	if base == "" || t.Wish.Strategy == destination.None || !before.Destination.SameBranch(t.Wish.Destination) {
 		return nil
 	}
 	head := printable.ShellWord(t.Wish.Destination.Branch)
-	if t.Wish.Strategy == strategy.PullRequest { // of its branch
+	if t.Wish.Strategy == destination.PullRequest { // of its branch
 		head = "HEAD"
 	}
 	return func(folder string) string {

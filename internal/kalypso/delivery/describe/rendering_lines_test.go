@@ -15,34 +15,31 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 )
 
 // renderLines renders a fleet with review.detail = "lines", so that a description shows changed lines.
-func renderLines(t *testing.T, f *fleet.Fleet, before *past.State) *next.Next {
+func renderLines(t *testing.T, f *fleet.Fleet, before *delivery.State) *delivery.NextTree {
 	t.Helper()
-	a := &wish.Arguments{Strategy: strategy.None, Environment: f.Environment, Fleet: f}
-	a.Review = wish.Review{Detail: wish.Lines}
-	r, ps := next.Render(t.Context(), a, nil, before, func(string, int, int) {})
+	a := &delivery.Arguments{Strategy: destination.None, Environment: f.Environment, Fleet: f}
+	a.Review = delivery.Review{Detail: delivery.DetailLines}
+	r, ps := delivery.Render(t.Context(), a, nil, before, func(string, int, int) {})
 	if err := ps.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return next.New(r, nil, before)
+	return delivery.NewNextTree(r, nil, before)
 }
 
 // storedState returns the state after a rendering, as the next run decodes it.
-func storedState(t *testing.T, n *next.Next) *past.State {
+func storedState(t *testing.T, n *delivery.NextTree) *delivery.State {
 	t.Helper()
 	data, err := delivery.ComputedState(n).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := past.DecodeState(data)
+	s, err := delivery.DecodeState(data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +108,7 @@ func linesFleet(random *rand.Rand) *fleet.Fleet {
 }
 
 // filesOf returns the files of a tree by path.
-func filesOf(n *next.Next) map[string]string {
+func filesOf(n *delivery.NextTree) map[string]string {
 	files := map[string]string{}
 	for i, folder := range n.Rendered.Tree.Folders {
 		for j, target := range folder.Targets {

@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -18,7 +16,7 @@ import (
 
 // CheckRepo reports that no issues can be opened in the repo that feedback names, because the provider opens none on
 // its host. It returns an error if the repo is on no configured host. It contacts no server.
-func CheckRepo(hosts githost.Host, f *wish.Feedback) (problem.Problems, error) {
+func CheckRepo(hosts githost.Host, f *delivery.Feedback) (problem.Problems, error) {
 	if f == nil || f.Unknown || f.Issues == nil || f.Issues.Repo == "" || unknown.Is(f.Issues.Repo) {
 		return nil, nil
 	}
@@ -34,7 +32,7 @@ func CheckRepo(hosts githost.Host, f *wish.Feedback) (problem.Problems, error) {
 // and issues on a host that has none. It warns of all such repos at once. If no workload can get an issue, it reports
 // an error, since the argument has no effect. It contacts no server.
 func (m *Message) Reach(
-	hosts githost.Host, f *wish.Feedback, hasCredential func(repos ...string) bool,
+	hosts githost.Host, f *delivery.Feedback, hasCredential func(repos ...string) bool,
 ) (ps problem.Problems) {
 	if f == nil {
 		return nil
@@ -107,7 +105,7 @@ func (m *Message) checkOwnRepos(hosts githost.Host) problem.Problems {
 // after the merge. known is false if that depends on the apply.
 func Due(plan delivery.Plan) (due, known bool) {
 	p := plan.All()
-	if p.Wish.Strategy == strategy.None {
+	if p.Wish.Strategy == destination.None {
 		return false, true
 	}
 	switch plan.(type) {
@@ -120,7 +118,7 @@ func Due(plan delivery.Plan) (due, known bool) {
 	switch {
 	case unknown.Is(string(p.Wish.Strategy)):
 		return false, false
-	case p.Wish.Strategy == strategy.Push:
+	case p.Wish.Strategy == destination.Push:
 		return true, true
 	case writes:
 		return false, !p.Wish.PullRequest.Wait
@@ -129,4 +127,4 @@ func Due(plan delivery.Plan) (due, known bool) {
 }
 
 // Proposed reports whether a pull request still proposes the tree of a state.
-func Proposed(s *past.State) bool { return !s.Current() || s.Proposal != nil }
+func Proposed(s *delivery.State) bool { return !s.Current() || s.Proposal != nil }

@@ -10,12 +10,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
@@ -48,7 +46,7 @@ type failure struct {
 // is empty if there is no record, or if the arguments want no issues. If an apply finds another basis than the last one
 // left, an apply was killed in the meantime, or the state was lost, or issues were turned on: issues may be open that
 // the state lacks.
-func Basis(a *wish.Arguments, record string) string {
+func Basis(a *delivery.Arguments, record string) string {
 	if record == "" || a.Feedback == nil || a.Feedback.Issues == nil {
 		return ""
 	}
@@ -56,11 +54,11 @@ func Basis(a *wish.Arguments, record string) string {
 }
 
 // Key returns the key of the arguments' environment in markers of issues.
-func Key(a *wish.Arguments) string { return fingerprint(a.Destination.String()) }
+func Key(a *delivery.Arguments) string { return fingerprint(a.Destination.String()) }
 
 // NewMessage returns what teams should hear of a tree that an apply leaves. s has the record of that tree, as far as it
 // is known. ok is false if the tree is not known yet.
-func NewMessage(ctx context.Context, n *next.Next, s *past.State) (m *Message, ok bool) {
+func NewMessage(ctx context.Context, n *delivery.NextTree, s *delivery.State) (m *Message, ok bool) {
 	a := n.Wish
 	m = &Message{Environment: a.Environment, Key: Key(a)}
 	if a.Feedback == nil {
@@ -100,7 +98,7 @@ func NewMessage(ctx context.Context, n *next.Next, s *past.State) (m *Message, o
 const maxExplained = 500
 
 // workloadsOf returns the workloads that have a target in the environment.
-func workloadsOf(ctx context.Context, n *next.Next) map[string]*workload {
+func workloadsOf(ctx context.Context, n *delivery.NextTree) map[string]*workload {
 	f := n.Wish.Fleet
 	all, owner := map[string]*workload{}, map[string]*workload{}
 	var keys []string
@@ -163,7 +161,7 @@ func addFailures(failed problem.Problems, all, owner map[string]*workload) {
 }
 
 // addUnplaced adds why no policy places deployment targets.
-func addUnplaced(ctx context.Context, n *next.Next, all map[string]*workload) {
+func addUnplaced(ctx context.Context, n *delivery.NextTree, all map[string]*workload) {
 	s := n.Rendered.Tree.Schedule
 	if s == nil {
 		return
@@ -297,7 +295,7 @@ func StatusText(text string) string { return status.Shorten(printable.Line(oneLi
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // effectsOf returns what happens to the deployment targets that fail to render, by their names.
-func effectsOf(n *next.Next, s *past.State) map[string][]string {
+func effectsOf(n *delivery.NextTree, s *delivery.State) map[string][]string {
 	effects := map[string][]string{}
 	if n.Failing == nil {
 		return effects
@@ -322,7 +320,7 @@ func effectsOf(n *next.Next, s *past.State) map[string][]string {
 }
 
 // issue returns the issue of a workload, if it fails. Without a repo, there is none.
-func (w *workload) issue(a *wish.Arguments, key string, effects map[string][]string) (i Issue, fails bool) {
+func (w *workload) issue(a *delivery.Arguments, key string, effects map[string][]string) (i Issue, fails bool) {
 	if len(w.failed) == 0 {
 		return Issue{}, false
 	}

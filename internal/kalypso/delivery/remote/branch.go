@@ -13,9 +13,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -35,10 +35,10 @@ type branchReader struct {
 // last run, or nil. wanted lists the folders of the new tree, or is nil. If it is not nil, readBranch also reads
 // foreign folders: for other renderings, for the operator's README, and for the targets of wanted folders.
 func readBranch(
-	snapshot *gitbranch.Snapshot, at destination.Destination, before *past.State, wanted []string,
-) (*past.Branch, error) {
+	snapshot *gitbranch.Snapshot, at destination.Destination, before *delivery.State, wanted []string,
+) (*delivery.Branch, error) {
 	r := branchReader{snapshot, at, map[tree.Hash][]inventory.Target{}}
-	before = cmp.Or(before, &past.State{})
+	before = cmp.Or(before, &delivery.State{})
 	for _, inventory := range []inventory.Folders{before.Delivered, before.LastRead.Folders, before.LastRead.Replaced} {
 		for _, folder := range inventory {
 			if folder.Targets != nil {
@@ -50,11 +50,11 @@ func readBranch(
 	if err != nil {
 		return nil, err
 	}
-	b := &past.Branch{Time: head.When}
+	b := &delivery.Branch{Time: head.When}
 	if !snapshot.Commit.IsZero() {
 		b.Head = snapshot.Commit.String()
 	}
-	reads := []func(*past.Branch, *past.State) error{r.obstacle, r.entries, r.record}
+	reads := []func(*delivery.Branch, *delivery.State) error{r.obstacle, r.entries, r.record}
 	if wanted != nil {
 		reads = append(reads, r.otherRenderings, r.operatorFolders)
 	}
@@ -83,7 +83,7 @@ func (r *branchReader) replaced(_ string, hash tree.Hash) (inventory.Folder, boo
 	return inventory.Folder{Hash: hash, Targets: targets}, true, err
 }
 
-func (r *branchReader) obstacle(b *past.Branch, _ *past.State) error {
+func (r *branchReader) obstacle(b *delivery.Branch, _ *delivery.State) error {
 	var err error
 	if b.Obstacle, err = r.directoryObstacle(r.at.Path); err != nil || b.Obstacle != "" {
 		return err
@@ -121,7 +121,7 @@ func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
 	return obstacle, err
 }
 
-func (r *branchReader) entries(b *past.Branch, _ *past.State) (err error) {
+func (r *branchReader) entries(b *delivery.Branch, _ *delivery.State) (err error) {
 	folders, err := r.snapshot.Folders(r.at.Path)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (r *branchReader) entries(b *past.Branch, _ *past.State) (err error) {
 
 // record reads the record. It does not read a record again that the last run has read. The error of a newer record is
 // [record.ErrNewer]: it is no drift, since nothing may replace it.
-func (r *branchReader) record(b *past.Branch, before *past.State) error {
+func (r *branchReader) record(b *delivery.Branch, before *delivery.State) error {
 	entry, ok, err := r.snapshot.Entry(r.at.RecordPath())
 	if err != nil || !ok || !entry.Mode.IsFile() {
 		return err
@@ -174,7 +174,7 @@ const (
 func isRecord(e object.TreeEntry) bool { return e.Name == path.Base(record.File) }
 
 // otherRenderings finds the other renderings above and below the path.
-func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
+func (r *branchReader) otherRenderings(b *delivery.Branch, _ *delivery.State) error {
 	for at := r.at.Path; at != "."; {
 		at = path.Dir(at)
 		_, ok, err := r.snapshot.Entry(path.Join(at, record.File))
@@ -206,7 +206,7 @@ func (r *branchReader) otherRenderings(b *past.Branch, _ *past.State) error {
 	return nil
 }
 
-func (r *branchReader) operatorFolders(b *past.Branch, _ *past.State) error {
+func (r *branchReader) operatorFolders(b *delivery.Branch, _ *delivery.State) error {
 	for _, name := range b.Foreign(b.RecordedFolders()) {
 		entry, ok, err := r.snapshot.Entry(path.Join(r.at.Join(name), tree.ReadmeFile))
 		if err != nil {
@@ -220,7 +220,7 @@ func (r *branchReader) operatorFolders(b *past.Branch, _ *past.State) error {
 }
 
 // targets reads the targets of the named folders. It fetches the unknown ones in one request.
-func (r *branchReader) targets(b *past.Branch, names []string) error {
+func (r *branchReader) targets(b *delivery.Branch, names []string) error {
 	var unknown []string
 	folders := b.Folders.Only(names)
 	for name, folder := range folders {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
@@ -30,7 +30,7 @@ func TestCheckHost(t *testing.T) {
 			repo: "https://git.acme.io/acme/gitops"}, // reported later, when the branch is read
 	} {
 		d := r.desired
-		d.Strategy, d.PullRequest = strategy.PullRequest, tt.settings
+		d.Strategy, d.PullRequest = destination.PullRequest, tt.settings
 		if tt.repo != "" {
 			d.Destination.Repo = tt.repo
 		}

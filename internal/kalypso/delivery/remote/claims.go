@@ -5,9 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
@@ -30,7 +29,7 @@ type claim struct {
 // Plan claims the destination of a planned rendering. tree is the hash of the fleet's tree; "": it is not known yet.
 // Plan returns an error if another rendering has claimed an equal or nested path, or for a create if this run also
 // destroys the rendering there. It skips destinations that are not known yet.
-func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
+func (c *Claims) Plan(a *delivery.Arguments, tree string, create bool) error {
 	if !a.Delivers() || !a.Located() || unknown.Is(a.Environment) {
 		return nil
 	}
@@ -43,15 +42,15 @@ func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 		}
 		switch {
 		case !other.replacedBy(claimed):
-			return &check.Refusal{Kind: check.Overlapping, Reason: fmt.Sprintf(
+			return &delivery.Refusal{Kind: delivery.Overlapping, Reason: fmt.Sprintf(
 				"Another rendering of this configuration writes to path %q of the same branch, this one to %q: %s. Choose paths "+
 					"beside each other.",
 				other.at.Path,
 				a.Destination.Path,
-				check.Nested,
+				delivery.Nested,
 			)}
 		case !a.KeepOnDestroy:
-			return check.Replaces(a.Destination, a.Environment)
+			return delivery.Replaces(a.Destination, a.Environment)
 		}
 	}
 	c.planned = append(c.planned, claimed)
@@ -60,7 +59,7 @@ func (c *Claims) Plan(a *wish.Arguments, tree string, create bool) error {
 
 // PlanDestroy claims the destination of a rendering that a destroy removes. It returns an error if this run also
 // creates a rendering there.
-func (c *Claims) PlanDestroy(a *wish.Arguments) error {
+func (c *Claims) PlanDestroy(a *delivery.Arguments) error {
 	if !a.Delivers() || a.KeepOnDestroy {
 		return nil
 	}
@@ -77,7 +76,7 @@ func (c *Claims) checkReplaced(at destination.Destination) error {
 	if i < 0 || !slices.ContainsFunc(c.planned, created) {
 		return nil
 	}
-	return check.Replaces(at, c.removals[i].environment)
+	return delivery.Replaces(at, c.removals[i].environment)
 }
 
 // replacedBy reports whether both claims belong to one resource that is replaced. Terraform plans that as an update
@@ -99,7 +98,7 @@ func (c *Claims) deliver(at destination.Destination) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.ContainsFunc(c.delivered, at.Same) {
-		return &check.Refusal{Kind: check.Overlapping, Reason: fmt.Sprintf(
+		return &delivery.Refusal{Kind: delivery.Overlapping, Reason: fmt.Sprintf(
 			"Another rendering of this configuration has just written to %s. Give each its own path.", at)}
 	}
 	c.delivered = append(c.delivered, at)

@@ -12,16 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/engine"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -84,19 +79,19 @@ func build(t testing.TB, environment, value string, targets map[string][]string)
 
 // request is the desired rendering, with the state on which the plan is based.
 type request struct {
-	*wish.Arguments
+	*delivery.Arguments
 	Tree   *tree.Tree
-	before *past.State
+	before *delivery.State
 }
 
 // decide returns the decision of the plan of an update.
 func (o request) decide() delivery.Plan {
 	arguments := *o.Arguments
-	prior := &past.Prior{TreeHash: o.Tree.Hash.String()}
+	prior := &delivery.Prior{TreeHash: o.Tree.Hash.String()}
 	if o.before != nil {
 		prior.Commit = o.before.Base
 	}
-	return delivery.Decide(next.NewRendered(&arguments, o.Tree), prior, o.before)
+	return delivery.Decide(delivery.NewRendered(&arguments, o.Tree), prior, o.before)
 }
 
 // copied returns a request with its own copy of the arguments, which can be changed.
@@ -107,7 +102,7 @@ func (o request) copied() request {
 }
 
 // applied returns the tree that the apply leaves on the branch.
-func (o request) applied() *next.Next { return o.decide().All().Next }
+func (o request) applied() *delivery.NextTree { return o.decide().All().Next }
 
 // overwrites reports whether the plan warns that the apply overwrites foreign changes.
 func (o request) overwrites() bool {
@@ -115,21 +110,21 @@ func (o request) overwrites() bool {
 }
 
 // request returns a request for the environment "dev" at the root of the branch.
-func (b *branch) request(value string, targets map[string][]string, before *past.State) request {
+func (b *branch) request(value string, targets map[string][]string, before *delivery.State) request {
 	b.Helper()
-	return request{&wish.Arguments{
-		Strategy:     strategy.Push,
+	return request{&delivery.Arguments{
+		Strategy:     destination.Push,
 		Destination:  destination.Destination{Repo: b.repo, Branch: "dev", Path: "."},
 		Environment:  "dev",
 		Fleet:        &fleet.Fleet{},
 		CreateBranch: true,
-		Guardrails:   wish.Guardrails{MaxRemoved: wish.DefaultMaxRemoved},
+		Guardrails:   delivery.Guardrails{MaxRemoved: delivery.DefaultMaxRemoved},
 		Author:       gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
 	}, build(b, "dev", value, targets), before}
 }
 
 // deliver delivers a request, and expects this number of commits.
-func (b *branch) deliver(o request, commits int) *past.State {
+func (b *branch) deliver(o request, commits int) *delivery.State {
 	b.Helper()
 	before := len(gitserver.Log(b, b.repo, "dev"))
 	result, err := remote.Deliver(b.Context(), b.client, o.applied(), o.before, nil)
@@ -147,12 +142,12 @@ func (b *branch) tryDeliver(o request) (*remote.Result, error) {
 }
 
 // remove removes the rendering of a state, as a destroy does.
-func (b *branch) remove(s *past.State) error {
+func (b *branch) remove(s *delivery.State) error {
 	author := gitbranch.Author{Name: "A", Email: "a@acme.io"}
 	return remote.Remove(b.Context(), b.client, s, remote.RemovalCommit{Message: "Away", Author: author})
 }
 
-func (b *branch) observe(s *past.State) *past.State {
+func (b *branch) observe(s *delivery.State) *delivery.State {
 	b.Helper()
 	now, err := remote.Observe(b.Context(), b.client, s)
 	if err != nil {
@@ -210,7 +205,7 @@ func TestDrift(t *testing.T) {
 			if !o.overwrites() {
 				t.Error("the plan does not say that it overwrites foreign changes")
 			}
-			o.Guardrails = wish.Guardrails{MaxRemoved: "100%"}
+			o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
 			after := b.deliver(o, 1)
 			got := gitserver.Modes(t, b.repo, "dev")
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -258,10 +253,10 @@ func TestUnknownRecord(t *testing.T) {
 			for _, value := range []string{"1", "2"} {
 				o := b.request(value, usual, now)
 				o.OnDrift = drift.Overwrite
-				o.Guardrails = wish.Guardrails{MaxRemoved: "100%"}
+				o.Guardrails = delivery.Guardrails{MaxRemoved: "100%"}
 				_, applied := b.tryDeliver(o)
 				for _, err := range []error{applied, b.remove(now)} {
-					if !refuses(err, check.UnknownRecord) || !strings.Contains(err.Error(), test.says) {
+					if !refuses(err, delivery.UnknownRecord) || !strings.Contains(err.Error(), test.says) {
 						t.Errorf("the error is %v", err)
 					}
 				}
@@ -291,9 +286,9 @@ func TestNewerRecord(t *testing.T) {
 			b := newBranch(t)
 			s := b.deliver(b.request("1", usual, nil), 1)
 			head := gitserver.SeedFiles(t, b.repo, "dev", "Newer", map[string]gitserver.File{record.File: plain(text)})
-			ask := func(value string, before *past.State) request {
+			ask := func(value string, before *delivery.State) request {
 				o := b.request(value, usual, before)
-				o.Adopt, o.OnDrift, o.Guardrails = true, drift.Overwrite, wish.Guardrails{MaxRemoved: "100%"}
+				o.Adopt, o.OnDrift, o.Guardrails = true, drift.Overwrite, delivery.Guardrails{MaxRemoved: "100%"}
 				return o
 			}
 			deliver := func(o request) error {
@@ -302,8 +297,8 @@ func TestNewerRecord(t *testing.T) {
 			}
 			at := destination.Destination{Repo: b.repo, Branch: "dev", Path: "."}
 			_, refreshed := remote.Observe(t.Context(), b.client, s)
-			_, recovered := remote.Recover(t.Context(), b.client, &past.Prior{
-				Strategy: strategy.Push, Destination: at, Environment: "dev",
+			_, recovered := remote.Recover(t.Context(), b.client, &delivery.Prior{
+				Strategy: destination.Push, Destination: at, Environment: "dev",
 				TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base,
 			})
 			_, imported := remote.Import(t.Context(), b.client, at, "dev")
@@ -334,7 +329,7 @@ func TestOtherOriginsOrMessage(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	s := b.deliver(b.request("1", usual, nil), 1)
-	for _, before := range []*past.State{nil, s} {
+	for _, before := range []*delivery.State{nil, s} {
 		o := b.request("1", usual, before)
 		o.Origins, o.Message = []string{"https://acme.io/base@" + strings.Repeat("1", 40) + ":x"}, "Another"
 		if now := b.deliver(o, 0); now.Base != s.Base || now.DeliveredRecord != s.DeliveredRecord {
@@ -381,7 +376,7 @@ func TestRecordPathOccupied(t *testing.T) {
 			decision := o.decide()
 			_, err := b.tryDeliver(o)
 			for when, err := range map[string]error{"plan": errors.Join(decision.All().Errors...), "apply": err} {
-				if !refuses(err, check.Occupied) || !strings.Contains(err.Error(), test.reason) {
+				if !refuses(err, delivery.Occupied) || !strings.Contains(err.Error(), test.reason) {
 					t.Errorf("%s: the error is %v, want %q", when, err, test.reason)
 				}
 			}
@@ -393,8 +388,8 @@ func TestRecordPathOccupied(t *testing.T) {
 }
 
 // refuses reports whether an error is a refusal of a kind, with these names if there are any.
-func refuses(err error, kind check.Kind, names ...string) bool {
-	refusal, ok := errors.AsType[*check.Refusal](err)
+func refuses(err error, kind delivery.RefusalKind, names ...string) bool {
+	refusal, ok := errors.AsType[*delivery.Refusal](err)
 	return ok && refusal.Kind == kind && (len(names) == 0 || slices.Equal(refusal.Names, names))
 }
 
@@ -406,8 +401,8 @@ func TestRecordOfAnotherEnvironment(t *testing.T) {
 	s := b.deliver(b.request("1", usual, nil), 1)
 	commit := gitserver.Seed(t, b.repo, "dev",
 		map[string]string{".kalypso/rendering.json": `{"version": 1, "environment": "stage", "cluster_types": ["large"]}`})
-	for _, before := range []*past.State{nil, b.observe(s)} {
-		if _, err := b.tryDeliver(b.request("2", usual, before)); !refuses(err, check.Occupied) {
+	for _, before := range []*delivery.State{nil, b.observe(s)} {
+		if _, err := b.tryDeliver(b.request("2", usual, before)); !refuses(err, delivery.Occupied) {
 			t.Errorf("the error is %v", err)
 		}
 	}
@@ -490,7 +485,7 @@ func TestRemove(t *testing.T) {
 			err := b.remove(s)
 			want := slices.Sorted(slices.Values(append(test.left, slices.Collect(maps.Keys(theirs))...)))
 			if test.said != "" {
-				if !refuses(err, check.Occupied) || !strings.Contains(err.Error(), test.said) {
+				if !refuses(err, delivery.Occupied) || !strings.Contains(err.Error(), test.said) {
 					t.Errorf("the error is %v, want %q", err, test.said)
 				}
 				want = before
@@ -531,11 +526,11 @@ func TestAdopt(t *testing.T) {
 		return err
 	}
 	o := b.request("1", usual, nil)
-	if err := refused(o); !refuses(err, check.NotOwned, "large") {
+	if err := refused(o); !refuses(err, delivery.NotOwned, "large") {
 		t.Errorf("without adopt: %v", err)
 	}
 	o.Adopt = true
-	if err := refused(o); !refuses(err, check.Guardrail, "large/old-x", "legacy/old-x") ||
+	if err := refused(o); !refuses(err, delivery.Guardrail, "large/old-x", "legacy/old-x") ||
 		!strings.Contains(err.Error(), "removes 2 of 3 deployment target folders") {
 		t.Errorf("with adopt: %v", err)
 	}
@@ -544,7 +539,7 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(check.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}},
+	if diff := cmp.Diff(delivery.Adoption{Adopted: []string{"large", "legacy"}, Removed: []string{"legacy"}},
 		found.Adoption); diff != "" {
 		t.Errorf("adoption (-want +got):\n%s", diff)
 	}
@@ -577,7 +572,7 @@ func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	server, url := gitserver.Serve(t, b.repo, gitserver.WithFilter())
-	at := func(value string, before *past.State) request {
+	at := func(value string, before *delivery.State) request {
 		o := b.request(value, usual, before)
 		o.Destination.Repo = url
 		return o
@@ -599,11 +594,11 @@ func TestMove(t *testing.T) {
 	s := reread(t, b.deliver(b.request("1", usual, nil), 1))
 	o := b.request("1", usual, s)
 	o.Destination.Path = "deep/down"
-	if _, err := b.tryDeliver(o); !refuses(err, check.Guardrail, "large/a-x", "large/b-x", "small/c-x") ||
+	if _, err := b.tryDeliver(o); !refuses(err, delivery.Guardrail, "large/a-x", "large/b-x", "small/c-x") ||
 		!strings.Contains(err.Error(), "Clusters that still sync from there") {
 		t.Errorf("with the default guardrails: %v", err)
 	}
-	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
+	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	moved := b.deliver(o, 1)
 	if moved.Delivered.TreeHash() != o.Tree.Hash {
 		t.Errorf("the tree is %s", moved.Delivered.TreeHash())
@@ -624,7 +619,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("previous location that is kept (-before +after):\n%s", diff)
 	}
 	o = b.request("1", usual, reread(t, moved))
-	o.Guardrails = wish.Guardrails{MaxRemoved: "3", AllowEmpty: true}
+	o.Guardrails = delivery.Guardrails{MaxRemoved: "3", AllowEmpty: true}
 	o.Destination = destination.Destination{Repo: gitserver.InitBare(t), Branch: "other", Path: "."}
 	result, err := b.tryDeliver(o)
 	if err != nil || result.State.Delivered.TreeHash() != o.Tree.Hash {
@@ -663,13 +658,13 @@ func TestDeliverWaveWithoutState(t *testing.T) {
 }
 
 // reread encodes and decodes a state, as the next run does.
-func reread(t *testing.T, s *past.State) *past.State {
+func reread(t *testing.T, s *delivery.State) *delivery.State {
 	t.Helper()
 	text, err := s.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := past.DecodeState(text)
+	next, err := delivery.DecodeState(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 )
@@ -30,7 +28,7 @@ func config(name string, labels, data map[string]string) *fleet.Config {
 
 // described returns a request for the usual targets. Its configs contain the value, and its origins are at the commit
 // with this number.
-func (b *branch) described(value string, commit int, before *past.State) request {
+func (b *branch) described(value string, commit int, before *delivery.State) request {
 	o := b.request(value, usual, before)
 	o.Fleet.Configs = []*fleet.Config{
 		config("all", nil, map[string]string{"A": value, "B": "canary-stays", "only-" + value: value}),
@@ -73,7 +71,7 @@ func TestDescribe(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
 	shown := b.described("canary-1", 1, nil)
-	shown.Review.Detail = wish.Values
+	shown.Review.Detail = delivery.DetailValues
 	first := b.deliver(shown, 1)
 	o := b.described("canary-2", 2, reread(t, first))
 	text := describe.Rendering(t.Context(), o.applied(), o.before)
@@ -101,7 +99,7 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("the description contains a value, or a config that does not change:\n%s", text)
 	}
 	values := o.copied()
-	values.Review.Detail = wish.Values
+	values.Review.Detail = delivery.DetailValues
 	const reference = "`PASSWORD` `store \"vault\", key \"canary-1\", property \"canary\"` → " +
 		"`store \"vault\", key \"canary-2\", property \"canary\"`"
 	if text := describe.Rendering(t.Context(), values.applied(), o.before); !strings.Contains(text, reference) {
@@ -142,7 +140,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	b := newBranch(t)
 	o := b.described("canary-1", 1, nil)
 	delete(o.Fleet.Configs[0].Data, "only-canary-1")
-	unpacked := func(s *past.State) string {
+	unpacked := func(s *delivery.State) string {
 		text, err := json.Marshal(s.Inputs)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +151,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	if text := unpacked(s); strings.Contains(text, "canary") || !strings.Contains(text, `"B"`) {
 		t.Errorf("the stored inputs are\n%s", text)
 	}
-	o.Review.Detail = wish.Values
+	o.Review.Detail = delivery.DetailValues
 	o.Fleet.Configs[0].Data["long"] = strings.Repeat("canary-long ", 100)
 	if n := strings.Count(unpacked(delivery.ComputedState(o.applied())), "canary-long"); n == 0 || n > 10 {
 		t.Errorf("a long value is stored with %d of its 100 parts", n)
@@ -166,7 +164,7 @@ func TestInputsKeepNoValue(t *testing.T) {
 	if text := unpacked(s); !strings.Contains(text, "canary-stays") {
 		t.Errorf("the stored inputs are\n%s", text)
 	}
-	o.Review.Detail = wish.Keys
+	o.Review.Detail = delivery.DetailKeys
 	if text := unpacked(o.WithInputs(s)); strings.Contains(text, "canary") {
 		t.Errorf("the stored inputs are\n%s", text)
 	}
@@ -192,11 +190,11 @@ func TestDescribeUnknownInputs(t *testing.T) {
 	older := reread(t, s)
 	older.Inputs = nil
 	for name, test := range map[string]struct {
-		before *past.State
+		before *delivery.State
 		says   string
 		moved  bool
 	}{
-		"empty state":                {&past.State{}, "", true},
+		"empty state":                {&delivery.State{}, "", true},
 		"import":                     {imported, configuration, true},
 		"state of an older version":  {older, both, false},
 		"import with renewed inputs": {o.WithInputs(imported), "", true},
@@ -254,7 +252,7 @@ func TestDescribeLimit(t *testing.T) {
 	before := delivery.ComputedState(b.request("2", map[string][]string{"type-0": nil}, nil).applied())
 	for _, limit := range []int{0, 4000, 1 << 20} {
 		o.Review.Max = limit
-		want := wish.DefaultMaxLength
+		want := delivery.DefaultMaxLength
 		if limit > 0 {
 			want = min(want, limit)
 		}
@@ -270,7 +268,7 @@ func TestDescribeLimit(t *testing.T) {
 		nil,
 		o.Review,
 	); !strings.Contains(text, "0 added, 10000 removed, 0 changed on 100 cluster types") ||
-		len([]rune(text)) > wish.DefaultMaxLength {
+		len([]rune(text)) > delivery.DefaultMaxLength {
 		t.Errorf("the removal is described as\n%.1000s", text)
 	}
 }

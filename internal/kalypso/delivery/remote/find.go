@@ -3,8 +3,8 @@ package remote
 import (
 	"context"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -18,7 +18,7 @@ type Rendering struct {
 }
 
 // State returns the state of the rendering as [Import] does, without the deliveries before it.
-func (r *Rendering) State() (*past.State, error) {
+func (r *Rendering) State() (*delivery.State, error) {
 	return importFrom(r.snapshot, r.At, r.Environment)
 }
 

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -19,7 +18,7 @@ import (
 
 // Observe reads the branch and returns the state with the branch's current content. If the head did not change, it only
 // lists the references. It returns [gitbranch.ErrBranchNotFound] if the branch does not exist.
-func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*past.State, error) {
+func Observe(ctx context.Context, client *gitremote.Client, s *delivery.State) (*delivery.State, error) {
 	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func Observe(ctx context.Context, client *gitremote.Client, s *past.State) (*pas
 
 // isOwn reports whether an apply of the rendering left on the branch what s last read, and was killed before Terraform
 // saved its state: one of the last commits proves it.
-func isOwn(snapshot *gitbranch.Snapshot, s *past.State) (bool, error) {
+func isOwn(snapshot *gitbranch.Snapshot, s *delivery.State) (bool, error) {
 	r := s.LastRead.Record
 	if s.ProofKey == "" || r == nil || r.Environment != s.Environment {
 		return false, nil
@@ -74,7 +73,7 @@ func isOwn(snapshot *gitbranch.Snapshot, s *past.State) (bool, error) {
 }
 
 // afterKilledApply returns the state that the apply would have saved that wrote what s last read.
-func afterKilledApply(s *past.State) *past.State {
+func afterKilledApply(s *delivery.State) *delivery.State {
 	now := s.AsSeen()
 	now.UnsavedCommit = s.LastRead.Head
 	return now
@@ -82,11 +81,13 @@ func afterKilledApply(s *past.State) *past.State {
 
 // provenByOwnBranch returns the state without drift if people merged a pull request of an apply that was killed. A host
 // that squashes commits may drop the message with the proof, but our branch still has it.
-func (r Operations) provenByOwnBranch(ctx context.Context, p *past.Prior, s *past.State) (*past.State, error) {
+func (r Operations) provenByOwnBranch(
+	ctx context.Context, p *delivery.Prior, s *delivery.State,
+) (*delivery.State, error) {
 	if !s.Drifted() || s.ProofKey == "" || s.Proposal != nil {
 		return s, nil
 	}
-	t, err := r.pullRequests(&wish.Arguments{PullRequest: p.PullRequest}).proposalTopic(s)
+	t, err := r.pullRequests(&delivery.Arguments{PullRequest: p.PullRequest}).proposalTopic(s)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (r Operations) provenByOwnBranch(ctx context.Context, p *past.Prior, s *pas
 }
 
 // driftedPaths returns the paths of our folders and of our record that differ from the delivered ones.
-func driftedPaths(s *past.State) []string {
+func driftedPaths(s *delivery.State) []string {
 	changed := lists.Map(s.Delivered.Differing(s.OwnFolders()), s.Destination.Join)
 	if s.LastRead.RecordHash != s.DeliveredRecord {
 		changed = append(changed, s.Destination.RecordPath())
@@ -119,7 +120,7 @@ var ErrRemoved = errors.New("the pull request that removes the rendering is merg
 // follow is [Observe] for a state with pull requests. It also reads and returns the pull request of the proposal, or
 // nil. Once the destination contains the proposed tree, the state is the same as after a push. If a destroy waited for
 // a removal that is merged now, the error is [ErrRemoved].
-func (r Operations) follow(ctx context.Context, s *past.State) (*past.State, *githost.PullRequest, error) {
+func (r Operations) follow(ctx context.Context, s *delivery.State) (*delivery.State, *githost.PullRequest, error) {
 	if s.Removal != 0 {
 		removal, err := r.readPullRequest(ctx, s.Destination.Repo, s.Removal)
 		switch {
@@ -138,13 +139,15 @@ func (r Operations) follow(ctx context.Context, s *past.State) (*past.State, *gi
 	return &next, pr, err
 }
 
-func (r Operations) followProposal(ctx context.Context, s *past.State) (*past.State, *githost.PullRequest, error) {
+func (r Operations) followProposal(
+	ctx context.Context, s *delivery.State,
+) (*delivery.State, *githost.PullRequest, error) {
 	p := s.Proposal
 	if p == nil {
 		now, err := Observe(ctx, r.Git, s)
 		return now, nil, err
 	}
-	t, err := r.pullRequests(&wish.Arguments{}).proposalTopic(s)
+	t, err := r.pullRequests(&delivery.Arguments{}).proposalTopic(s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -191,8 +194,8 @@ func (r Operations) readPullRequest(ctx context.Context, url string, number int)
 
 // afterMerge returns the state of a destination that contains the proposed tree, at a commit. It contains no later
 // foreign changes.
-func afterMerge(s *past.State, p *past.Proposal, commit string) *past.State {
-	now := past.NewState(s.Destination, p.Head.Environment)
+func afterMerge(s *delivery.State, p *delivery.Proposal, commit string) *delivery.State {
+	now := delivery.NewState(s.Destination, p.Head.Environment)
 	now.Delivered, now.DeliveredRecord = p.Head.Delivered, p.Head.DeliveredRecord
 	now.PromotedCommit, now.Inputs, now.Base = p.Head.PromotedCommit, p.Head.Inputs, commit
 	now.Decisions, now.Rollout, now.WholeHashes = p.Head.Decisions, p.Head.Rollout, p.Head.WholeHashes
@@ -203,7 +206,7 @@ func afterMerge(s *past.State, p *past.Proposal, commit string) *past.State {
 
 // foundCommit returns the commit on the branch that contains the tree, or "", and whether the head still contains it.
 // now is the state after a refresh, and pr the pull request that was read, or nil.
-func foundCommit(p *past.Prior, now *past.State, pr *githost.PullRequest) (commit string, delivered bool) {
+func foundCommit(p *delivery.Prior, now *delivery.State, pr *githost.PullRequest) (commit string, delivered bool) {
 	contains := now.Proposal == nil && now.Delivered.TreeHash().String() == p.TreeHash
 	commit = p.Commit
 	if contains && commit == "" {
@@ -219,9 +222,9 @@ func foundCommit(p *past.Prior, now *past.State, pr *githost.PullRequest) (commi
 // observeProposal reads the current state of a proposal that its target does not contain. target is the state of the
 // target now.
 func observeProposal(
-	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *past.Proposal, target *past.State,
+	ctx context.Context, client *gitremote.Client, t *pullrequest.Topic, p *delivery.Proposal, target *delivery.State,
 	pr *githost.PullRequest,
-) (*past.Proposal, error) {
+) (*delivery.Proposal, error) {
 	now := *p
 	now.Lost, now.State = false, pr.State
 	head, err := Observe(ctx, client, p.Head)
@@ -244,7 +247,7 @@ func observeProposal(
 
 // adoptOwnCommit returns the state of our branch, without drift if we pushed its last commit in an apply that then
 // failed.
-func adoptOwnCommit(ctx context.Context, s *past.State, t *pullrequest.Topic) (*past.State, error) {
+func adoptOwnCommit(ctx context.Context, s *delivery.State, t *pullrequest.Topic) (*delivery.State, error) {
 	if !s.Drifted() {
 		return s, nil
 	}
@@ -256,13 +259,13 @@ func adoptOwnCommit(ctx context.Context, s *past.State, t *pullrequest.Topic) (*
 	now.Drift, now.Base = nil, s.LastRead.Head
 	now.Delivered, now.DeliveredRecord, now.Inputs = s.OwnFolders(), s.LastRead.RecordHash, nil
 	if r := s.LastRead.Record; r != nil {
-		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, past.RolloutOf(r, time.Time{})
+		now.PromotedCommit, now.Decisions, now.Rollout = r.PromotedCommit, r.Decisions, delivery.RolloutOf(r, time.Time{})
 	}
 	return &now, nil
 }
 
 // otherCommits returns the foreign commits on our branch. Merge commits do not count.
-func otherCommits(ctx context.Context, p *past.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
+func otherCommits(ctx context.Context, p *delivery.Proposal, t *pullrequest.Topic) ([]drift.Commit, error) {
 	others, rebased, err := t.OwnBranch.OtherCommits(ctx, p.Pushed)
 	if err == nil && rebased != "" {
 		return []drift.Commit{{Subject: rebased}}, nil
@@ -271,7 +274,7 @@ func otherCommits(ctx context.Context, p *past.Proposal, t *pullrequest.Topic) (
 }
 
 // knownRevert returns now, with RevertKnown if the previous run found the same revert and succeeded.
-func knownRevert(s, now *past.State) *past.State {
+func knownRevert(s, now *delivery.State) *delivery.State {
 	if now.RevertKnown || !s.Reverted() || !now.Reverted() || s.LastRead.RecordHash != now.LastRead.RecordHash ||
 		!s.OwnFolders().Equal(now.OwnFolders()) {
 		return now

@@ -6,16 +6,14 @@ import (
 	"slices"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // observeOldLocations returns the old locations that still contain something to remove.
-func (r Operations) observeOldLocations(ctx context.Context, s *past.State) ([]*past.OldLocation, error) {
-	var all []*past.OldLocation
+func (r Operations) observeOldLocations(ctx context.Context, s *delivery.State) ([]*delivery.OldLocation, error) {
+	var all []*delivery.OldLocation
 	for _, old := range s.OldLocations {
 		now, err := r.observeOldLocation(ctx, old)
 		if err != nil {
@@ -29,7 +27,7 @@ func (r Operations) observeOldLocations(ctx context.Context, s *past.State) ([]*
 }
 
 // observeOldLocation returns the current state of the old location, or nil if nothing is left to remove.
-func (r Operations) observeOldLocation(ctx context.Context, o *past.OldLocation) (*past.OldLocation, error) {
+func (r Operations) observeOldLocation(ctx context.Context, o *delivery.OldLocation) (*delivery.OldLocation, error) {
 	now := *o
 	if o.Number != 0 {
 		pr, err := r.readPullRequest(ctx, o.State.Destination.Repo, o.Number)
@@ -44,7 +42,7 @@ func (r Operations) observeOldLocation(ctx context.Context, o *past.OldLocation)
 	var err error
 	now.State, err = Observe(ctx, r.Git, o.State)
 	switch {
-	case errors.Is(err, gitbranch.ErrBranchNotFound), err == nil && !check.ContainsOurs(now.State):
+	case errors.Is(err, gitbranch.ErrBranchNotFound), err == nil && !delivery.ContainsOurs(now.State):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -60,7 +58,7 @@ type Removal struct {
 
 // RemoveOld opens the pull requests that remove old locations, and closes those of locations that on_move keeps. It
 // returns the new state, even with an error.
-func (r *pullRequests) RemoveOld(ctx context.Context, s *past.State) (*past.State, []Removal, error) {
+func (r *pullRequests) RemoveOld(ctx context.Context, s *delivery.State) (*delivery.State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
 	open, closing := delivery.Removals(r.wish, s, true)

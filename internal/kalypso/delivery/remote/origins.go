@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -25,7 +25,7 @@ func Origins(ctx context.Context, client *gitremote.Client, at destination.Desti
 	case err != nil:
 		return nil, err
 	case found == nil:
-		return nil, fmt.Errorf("%w: there is no delivery record at %s", check.ErrNoRendering, at)
+		return nil, fmt.Errorf("%w: there is no delivery record at %s", delivery.ErrNoRendering, at)
 	}
 	return found.Sources.Resolve(found.Origins), nil
 }

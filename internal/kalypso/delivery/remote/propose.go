@@ -8,8 +8,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
@@ -19,7 +17,7 @@ import (
 // Propose pushes the tree to our branch, as one commit on top of the destination's branch, and opens or updates one
 // pull request. If the destination already contains the tree, it proposes nothing, and opens the pull requests that
 // remove old locations. After an error, proposing again completes it.
-func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
+func (r *pullRequests) Propose(ctx context.Context, applied *delivery.NextTree, s *delivery.State) (*Result, error) {
 	s = s.OrNil()
 	t, err := r.renderingTopic()
 	if err != nil {
@@ -47,7 +45,7 @@ func (r *pullRequests) Propose(ctx context.Context, applied *next.Next, s *past.
 // finishMove closes the pull request that the rendering opened for another destination. Once the destination contains
 // the tree, it removes the old locations. now is the destination on our branch.
 func (r *pullRequests) finishMove(
-	ctx context.Context, s *past.State, now destination.Destination, result *Result,
+	ctx context.Context, s *delivery.State, now destination.Destination, result *Result,
 ) error {
 	if !s.Current() {
 		return nil
@@ -79,15 +77,15 @@ func (r *pullRequests) finishMove(
 type renderingChange struct {
 	pulls   *pullRequests
 	topic   *pullrequest.Topic
-	applied *next.Next
-	before  *past.State // of which the plan was made
+	applied *delivery.NextTree
+	before  *delivery.State // of which the plan was made
 
 	found *githost.PullRequest // before the change, or nil
-	state *past.State          // after the merge of the pull request
+	state *delivery.State      // after the merge of the pull request
 
 	// The last comparison set these.
 	change    *delivery.Change
-	ownBranch *past.Branch // before the push
+	ownBranch *delivery.Branch // before the push
 }
 
 // Begin implements [pullrequest.Change].
@@ -162,7 +160,7 @@ func (c *renderingChange) result(ctx context.Context, outcome *pullrequest.Outco
 		head.DeliveredRecord, head.LastRead = c.ownBranch.RecordHash, *c.ownBranch
 	}
 	head.Base, head.LastRead.Head = outcome.Head, outcome.Head
-	proposal := &past.Proposal{
+	proposal := &delivery.Proposal{
 		Head: head, Pushed: outcome.Head, Number: pr.Number, State: pr.State,
 		Adopted: change.Existing.Only(change.Adoption.Adopted), Tracking: change.Branch.PromotedCommitFile,
 	}
@@ -185,8 +183,8 @@ func (c *renderingChange) result(ctx context.Context, outcome *pullrequest.Outco
 // afterMerge returns the state after the merge of the pull request, which people may merge at any time. If the merge
 // contains foreign changes, it returns s, from which the plan was made.
 func (r *pullRequests) afterMerge(
-	ctx context.Context, t *pullrequest.Topic, s *past.State, found *githost.PullRequest,
-) (*past.State, error) {
+	ctx context.Context, t *pullrequest.Topic, s *delivery.State, found *githost.PullRequest,
+) (*delivery.State, error) {
 	before := known(s, t)
 	if before == nil || found == nil || found.State != githost.Merged || found.Number != before.Number {
 		return s, nil

@@ -3,25 +3,23 @@ package remote
 import (
 	"context"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // pullRequests delivers changes by pull requests on a host.
 type pullRequests struct {
 	remote Operations
-	wish   *wish.Arguments
+	wish   *delivery.Arguments
 }
 
-func (r Operations) pullRequests(a *wish.Arguments) *pullRequests {
+func (r Operations) pullRequests(a *delivery.Arguments) *pullRequests {
 	return &pullRequests{r, a}
 }
 
 // Withhold makes the open pull request of the rendering a draft that must not be merged now, and returns the state
 // after it.
-func (r *pullRequests) Withhold(ctx context.Context, s *past.State, reason string) (*Result, error) {
+func (r *pullRequests) Withhold(ctx context.Context, s *delivery.State, reason string) (*Result, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return nil, err
@@ -42,7 +40,9 @@ func (r *pullRequests) Withhold(ctx context.Context, s *past.State, reason strin
 // Check returns an error if the change can't be proposed: the repo is on another host, the host does not show it, or
 // our branch or its pull request is foreign. It also returns the open pull request that the apply would continue with,
 // or nil. It writes nothing.
-func (r *pullRequests) Check(ctx context.Context, applied *next.Next, s *past.State) (*githost.PullRequest, error) {
+func (r *pullRequests) Check(
+	ctx context.Context, applied *delivery.NextTree, s *delivery.State,
+) (*githost.PullRequest, error) {
 	s = s.OrNil()
 	t, err := r.renderingTopic()
 	if err != nil {

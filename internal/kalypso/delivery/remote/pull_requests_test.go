@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -528,7 +528,7 @@ ours/dev-live: 1
 plan: nothing, delivered`},
 		{"the strategy changes to push while a removal is open", func(r *reviewed) error {
 			r.moved()
-			r.desired.Strategy = strategy.Push
+			r.desired.Strategy = destination.Push
 			r.apply()
 			return nil
 		}, `
@@ -542,7 +542,7 @@ plan: nothing, delivered`},
 		{"the strategy changes to push while a pull request is open", func(r *reviewed) error {
 			r.delivered()
 			r.set("2")
-			r.desired.Strategy = strategy.Push
+			r.desired.Strategy = destination.Push
 			r.apply()
 			return nil
 		}, `

@@ -7,13 +7,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -22,11 +17,11 @@ import (
 
 // Result is the result of a delivery.
 type Result struct {
-	State   *past.State
-	Commit  string      // the commit on the branch that contains the tree
-	Pushed  bool        // false if the branch already contained the tree
-	Applied *next.Next  // the tree of the apply, once the branch was read that it depends on
-	Before  *past.State // the state before the change, for [describe.Rendering]
+	State   *delivery.State
+	Commit  string             // the commit on the branch that contains the tree
+	Pushed  bool               // false if the branch already contained the tree
+	Applied *delivery.NextTree // the tree of the apply, once the branch was read that it depends on
+	Before  *delivery.State    // the state before the change, for [describe.Rendering]
 	// FoundRecord is the hash of the record on the branch before the change, or "".
 	FoundRecord string
 	// PullRequest is the pull request that proposes the tree or proposed it, or nil. Removals are the pull requests that
@@ -39,14 +34,14 @@ type Result struct {
 	NoDraft string
 	// Recovered is the state that was read from the branch in place of an unreadable private state, if the apply
 	// overwrites foreign changes there. It is nil otherwise.
-	Recovered *past.State
+	Recovered *delivery.State
 }
 
 // Check reads the branch. It returns the change of the apply there, with its effects if the state does not know the
 // branch, and an error if the apply would fail. It writes nothing. Without a tree, it only checks that the branch
 // exists.
 func Check(
-	ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State,
+	ctx context.Context, client *gitremote.Client, t *delivery.NextTree, s *delivery.State,
 ) (change *delivery.Change, told []string, err error) {
 	s = s.OrNil()
 	snapshot, err := gitbranch.ReadHead(ctx, client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
@@ -55,7 +50,7 @@ func Check(
 	}
 	defer snapshot.Close()
 	switch {
-	case snapshot.Commit.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != strategy.Push):
+	case snapshot.Commit.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != destination.Push):
 		return nil, nil, gitbranch.ErrBranchNotFound
 	case t.Rendered.Tree == nil:
 		return nil, nil, nil
@@ -68,7 +63,7 @@ func Check(
 
 // readChange reads a branch, and decides what the apply changes on it. It returns an error if the apply must not
 // change the branch.
-func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*delivery.Change, error) {
+func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.State) (*delivery.Change, error) {
 	before := s
 	if t.Wish.KeepFailed && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that the whole hashes of the targets are read
@@ -77,7 +72,7 @@ func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*del
 	if err != nil {
 		return nil, err
 	}
-	var old *past.Branch
+	var old *delivery.Branch
 	if t.Wish.MovesWithin(s) {
 		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
 			return nil, err
@@ -97,7 +92,7 @@ func readChange(t *next.Next, snapshot *gitbranch.Snapshot, s *past.State) (*del
 // Deliver commits the tree to its destination, and removes the tree from previous locations. If another push comes
 // first, it retries on the new head. If it fails after the push, delivering again completes it.
 func Deliver(
-	ctx context.Context, client *gitremote.Client, t *next.Next, s *past.State, progress next.Progress,
+	ctx context.Context, client *gitremote.Client, t *delivery.NextTree, s *delivery.State, progress delivery.Progress,
 ) (*Result, error) {
 	s = s.OrNil()
 	branch, err := gitbranch.Open(client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
@@ -147,12 +142,12 @@ func Deliver(
 // been proposed. A branch of the same name that contains the new commit is the same branch under another URL, or a
 // copy: then nothing is removed there, and it is returned.
 func removeOld(
-	ctx context.Context, client *gitremote.Client, a *wish.Arguments, s *past.State, delivered plumbing.Hash,
+	ctx context.Context, client *gitremote.Client, a *delivery.Arguments, s *delivery.State, delivered plumbing.Hash,
 ) (kept *destination.Destination, err error) {
 	if s == nil || a.KeepOld {
 		return nil, nil
 	}
-	var left []*past.State
+	var left []*delivery.State
 	if a.Moves(s) && !a.MovesWithin(s) {
 		switch same, err := isCopy(ctx, client, s.Destination, a.Destination, delivered); {
 		case err != nil:
@@ -191,11 +186,11 @@ func isCopy(
 	return same, err
 }
 
-func moveMessage(s *past.State) string {
+func moveMessage(s *delivery.State) string {
 	return fmt.Sprintf("Move the rendering of environment %s away", s.Environment)
 }
 
-func removalMessage(s *past.State) string {
+func removalMessage(s *delivery.State) string {
 	return "Remove the rendering of environment " + s.Environment
 }
 
@@ -209,7 +204,7 @@ type RemovalCommit struct {
 }
 
 // Remove removes our folders and our record from a destination. It does nothing if the branch does not exist.
-func Remove(ctx context.Context, client *gitremote.Client, s *past.State, commit RemovalCommit) error {
+func Remove(ctx context.Context, client *gitremote.Client, s *delivery.State, commit RemovalCommit) error {
 	branch, err := gitbranch.Open(client, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return err
@@ -222,9 +217,9 @@ func Remove(ctx context.Context, client *gitremote.Client, s *past.State, commit
 		if err != nil {
 			return attempt.Failed(err)
 		}
-		paths, err := check.PathsToRemove(s, at)
+		paths, err := delivery.PathsToRemove(s, at)
 		if commit.IfUnchanged {
-			paths, err = check.PathsToRemoveUnchanged(s, at)
+			paths, err = delivery.PathsToRemoveUnchanged(s, at)
 		}
 		if err != nil || len(paths) == 0 {
 			return err

@@ -7,13 +7,11 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
@@ -23,7 +21,7 @@ import (
 // deliveries, since people may revert to one of them.
 func Import(
 	ctx context.Context, client *gitremote.Client, at destination.Destination, environment string,
-) (*past.State, error) {
+) (*delivery.State, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, client, at.Repo, at.Branch)
 	if err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func Import(
 // first: each tree that a record of the environment lists, with that record. It skips records that cannot be read.
 func readDeliveries(
 	snapshot *gitbranch.Snapshot, at destination.Destination, environment string,
-) ([]past.Delivery, error) {
+) ([]delivery.EarlierDelivery, error) {
 	history := snapshot.History()
 	all, err := history.Ancestry(gitbranch.MaxHistory)
 	if err != nil {
@@ -57,7 +55,7 @@ func readDeliveries(
 	if err != nil {
 		return nil, err
 	}
-	var deliveries []past.Delivery
+	var deliveries []delivery.EarlierDelivery
 	for _, commit := range hashes {
 		text, there := records[commit]
 		if !there {
@@ -73,7 +71,7 @@ func readDeliveries(
 				listed[name] = tree.Hash(hash)
 			}
 		}
-		deliveries = append(deliveries, past.Delivery{
+		deliveries = append(deliveries, delivery.EarlierDelivery{
 			Record: plumbing.ComputeHash(plumbing.BlobObject, text).String(), Tree: tree.FolderHash(listed).String(),
 		})
 	}
@@ -81,7 +79,7 @@ func readDeliveries(
 }
 
 // importFrom is [Import] from a branch that was read, without the earlier deliveries.
-func importFrom(snapshot *gitbranch.Snapshot, at destination.Destination, environment string) (*past.State, error) {
+func importFrom(snapshot *gitbranch.Snapshot, at destination.Destination, environment string) (*delivery.State, error) {
 	if snapshot.Commit.IsZero() {
 		return nil, gitbranch.ErrBranchNotFound
 	}
@@ -90,32 +88,32 @@ func importFrom(snapshot *gitbranch.Snapshot, at destination.Destination, enviro
 	case err != nil:
 		return nil, err
 	case found.RecordError != "":
-		return nil, check.RecordProblem(at, found)
+		return nil, delivery.RecordProblem(at, found)
 	case found.Record == nil:
 		return nil, fmt.Errorf(
 			"%w: there is no record %s; to adopt a tree that the operator wrote, set adopt = true instead",
-			check.ErrNoRendering,
+			delivery.ErrNoRendering,
 			at.RecordPath(),
 		)
 	case found.Record.Environment != environment:
 		return nil, fmt.Errorf(
 			"%w of environment %q: the record %s says %q",
-			check.ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
+			delivery.ErrNoRendering, environment, at.RecordPath(), found.Record.Environment)
 	}
-	s := past.NewState(at, environment)
+	s := delivery.NewState(at, environment)
 	s.LastRead, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
 	return s.AsSeen(), nil
 }
 
 // Recover is [Import] for a rendering whose private state can't be read, because another version of the provider wrote
 // it. A refresh writes the private state again; without a refresh, a change recovers it too. Foreign changes since the
-// delivery are drift, and the state is only partly [past.State.Known]. If our record was removed, the error is
-// [check.ErrNoRendering], and the state contains only the drift.
-func Recover(ctx context.Context, client *gitremote.Client, p *past.Prior) (*past.State, error) {
+// delivery are drift, and the state is only partly [delivery.State.Known]. If our record was removed, the error is
+// [delivery.ErrNoRendering], and the state contains only the drift.
+func Recover(ctx context.Context, client *gitremote.Client, p *delivery.Prior) (*delivery.State, error) {
 	at, commit := p.Destination, p.Commit
 	s, err := Import(ctx, client, at, p.Environment)
-	proposed := commit == "" || p.Strategy != strategy.Push && !p.Delivered // and maybe not delivered
-	gone := errors.Is(err, check.ErrNoRendering)
+	proposed := commit == "" || p.Strategy != destination.Push && !p.Delivered // and maybe not delivered
+	gone := errors.Is(err, delivery.ErrNoRendering)
 	if proposed || err != nil && !gone || !gone && s.Delivered.TreeHash().String() == p.TreeHash {
 		return s, err
 	}
@@ -124,7 +122,7 @@ func Recover(ctx context.Context, client *gitremote.Client, p *past.Prior) (*pas
 		return nil, failed
 	}
 	if gone {
-		s = &past.State{Destination: at, Environment: p.Environment}
+		s = &delivery.State{Destination: at, Environment: p.Environment}
 		if s.Drift, failed = drift.Since(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
 			return nil, failed
 		}

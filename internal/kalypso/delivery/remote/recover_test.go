@@ -7,10 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -26,12 +25,12 @@ func TestImportOfDeliveries(t *testing.T) {
 	}
 	gitserver.SeedFiles(t, b.repo, "dev", "Another environment", file(`{"version": 1, "environment": "qa"}`))
 	gitserver.SeedFiles(t, b.repo, "dev", "Removed", map[string]gitserver.File{".kalypso": {}})
-	var s *past.State
+	var s *delivery.State
 	var heads []string
 	for n := range 4 {
 		targets := map[string][]string{"large": {"a"}, fmt.Sprint("small-", n): {"b"}}
 		o := b.request(fmt.Sprint(n), targets, s)
-		o.Adopt, o.Guardrails = true, wish.Guardrails{MaxRemoved: "100%"}
+		o.Adopt, o.Guardrails = true, delivery.Guardrails{MaxRemoved: "100%"}
 		o.Promotion.Commit = fmt.Sprint("v", n)
 		s = b.deliver(o, 1)
 		heads = append(heads, gitserver.Rev(t, b.repo, "dev"))
@@ -65,7 +64,7 @@ func TestImportOfDeliveries(t *testing.T) {
 func TestImportOfManyDeliveries(t *testing.T) {
 	t.Parallel()
 	b := newBranch(t)
-	var s *past.State
+	var s *delivery.State
 	for n := range gitbranch.MaxHistory + 5 {
 		o := b.request("1", usual, s)
 		o.Promotion.Commit = fmt.Sprint("v", n)

@@ -9,13 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -28,14 +23,14 @@ func refusals(decision delivery.Plan, err error) (ids []string, others []error) 
 	}
 	for _, s := range decision.All().Drift {
 		if decision.All().Next.Wish.ReactionTo(s) == drift.Fail {
-			ids = append(ids, string(wish.DriftID(s)))
+			ids = append(ids, string(delivery.DriftID(s)))
 		}
 	}
 	for _, err := range slices.Concat(decision.All().Errors, all) {
-		if refused, ok := errors.AsType[*check.Refusal](err); ok && refused.ID != "" {
+		if refused, ok := errors.AsType[*delivery.Refusal](err); ok && refused.ID != "" {
 			ids = append(ids, string(refused.ID))
-		} else if drifted, ok := errors.AsType[*check.DriftError](err); ok {
-			ids = append(ids, string(wish.DriftID(drifted.State)))
+		} else if drifted, ok := errors.AsType[*delivery.DriftError](err); ok {
+			ids = append(ids, string(delivery.DriftID(drifted.State)))
 		} else {
 			others = append(others, err)
 		}
@@ -53,60 +48,60 @@ func TestRefusedTogether(t *testing.T) {
 	foreign := func(b *branch, name string) {
 		gitserver.Seed(b, b.repo, name, map[string]string{"large/a-x/theirs.yaml": "a: 1\n"})
 	}
-	byHand := func(b *branch, s *past.State) *past.State {
+	byHand := func(b *branch, s *delivery.State) *delivery.State {
 		gitserver.Seed(b, b.repo, "dev", map[string]string{"small/c-x/reconciler.yaml": "by: hand\n"})
 		return b.observe(s)
 	}
-	unreadable := func(b *branch, s *past.State) *past.Prior {
-		return &past.Prior{
+	unreadable := func(b *branch, s *delivery.State) *delivery.Prior {
+		return &delivery.Prior{
 			Destination: s.Destination, Environment: "dev", TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base,
 			Delivered: true,
 		}
 	}
 	for name, row := range map[string]struct {
-		setUp func(*branch) (request, *past.Prior)
+		setUp func(*branch) (request, *delivery.Prior)
 		kinds []string
 	}{
-		"create, nothing rendered, rendering of the environment": {func(b *branch) (request, *past.Prior) {
+		"create, nothing rendered, rendering of the environment": {func(b *branch) (request, *delivery.Prior) {
 			b.deliver(b.request("1", many, nil), 1)
 			return b.request("1", nothing, nil), nil
-		}, []string{accepted.Occupied, accepted.Removed}},
-		"create, nothing rendered, adoption": {func(b *branch) (request, *past.Prior) {
+		}, []string{delivery.IDOccupied, delivery.IDRemoved}},
+		"create, nothing rendered, adoption": {func(b *branch) (request, *delivery.Prior) {
 			b.deliver(b.request("1", many, nil), 1)
 			o := b.request("1", nothing, nil)
 			o.Adopt = true
 			return o, nil
-		}, []string{accepted.Removed}},
-		"create, nothing rendered, foreign folders": {func(b *branch) (request, *past.Prior) {
+		}, []string{delivery.IDRemoved}},
+		"create, nothing rendered, foreign folders": {func(b *branch) (request, *delivery.Prior) {
 			foreign(b, "dev")
 			return b.request("1", nothing, nil), nil
-		}, []string{accepted.Empty, accepted.Occupied, accepted.Removed}},
-		"create, nothing rendered, empty branch": {func(b *branch) (request, *past.Prior) {
+		}, []string{delivery.IDEmpty, delivery.IDOccupied, delivery.IDRemoved}},
+		"create, nothing rendered, empty branch": {func(b *branch) (request, *delivery.Prior) {
 			return b.request("1", nothing, nil), nil
 		}, nil},
-		"create, rendering of another environment": {func(b *branch) (request, *past.Prior) {
+		"create, rendering of another environment": {func(b *branch) (request, *delivery.Prior) {
 			b.deliver(b.request("1", many, nil), 1)
 			o := b.request("1", map[string][]string{"large": {"a"}}, nil)
 			o.Environment, o.Tree = "prod", build(b, "prod", "1", map[string][]string{"large": {"a"}})
 			return o, nil
-		}, []string{accepted.Occupied, accepted.Removed}},
-		"removed, emptied, moved, drift": {func(b *branch) (request, *past.Prior) {
+		}, []string{delivery.IDOccupied, delivery.IDRemoved}},
+		"removed, emptied, moved, drift": {func(b *branch) (request, *delivery.Prior) {
 			s := byHand(b, b.deliver(b.request("1", many, nil), 1))
 			o := b.request("2", map[string][]string{"large": {"c"}, "small": nil}, s)
-			return o, &past.Prior{TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base}
-		}, []string{accepted.Drift, accepted.Emptied, accepted.Moved, accepted.Removed}},
-		"move, moved, drift, foreign folders": {func(b *branch) (request, *past.Prior) {
+			return o, &delivery.Prior{TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base}
+		}, []string{delivery.IDDrift, delivery.IDEmptied, delivery.IDMoved, delivery.IDRemoved}},
+		"move, moved, drift, foreign folders": {func(b *branch) (request, *delivery.Prior) {
 			s := byHand(b, b.deliver(b.request("1", many, nil), 1))
 			foreign(b, "live")
 			o := b.request("1", map[string][]string{"large": {"a", "b", "c"}, "small": {"d"}}, s)
 			o.Destination.Branch = "live"
-			return o, &past.Prior{TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base}
-		}, []string{accepted.Drift, accepted.Move, accepted.Moved, accepted.Occupied}},
-		"unreadable state, drift, removed, emptied": {func(b *branch) (request, *past.Prior) {
+			return o, &delivery.Prior{TreeHash: s.Delivered.TreeHash().String(), Commit: s.Base}
+		}, []string{delivery.IDDrift, delivery.IDMove, delivery.IDMoved, delivery.IDOccupied}},
+		"unreadable state, drift, removed, emptied": {func(b *branch) (request, *delivery.Prior) {
 			s := b.deliver(b.request("1", many, nil), 1)
 			byHand(b, s)
 			return b.request("1", map[string][]string{"large": {"a"}, "small": nil}, nil), unreadable(b, s)
-		}, []string{accepted.Drift, accepted.Emptied, accepted.Removed}},
+		}, []string{delivery.IDDrift, delivery.IDEmptied, delivery.IDRemoved}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +112,7 @@ func TestRefusedTogether(t *testing.T) {
 			plan := func(ids []string) (delivery.Plan, []string) {
 				arguments := *o.Arguments
 				arguments.AcceptedChanges = ids
-				decision := delivery.Decide(next.NewRendered(&arguments, o.Tree), prior, o.before)
+				decision := delivery.Decide(delivery.NewRendered(&arguments, o.Tree), prior, o.before)
 				_, err := operations.Check(t.Context(), decision)
 				refused, others := refusals(decision, err)
 				if len(others) > 0 {

@@ -10,15 +10,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -33,15 +28,15 @@ type Operations struct {
 	// Host returns the host of the pull requests. It is called only if a pull request is read or written.
 	Host     func() (githost.Host, error)
 	Claims   *Claims
-	Progress next.Progress
-	// NewProofKey returns a new [past.ProofKey]. If it is nil, commits have no proof.
+	Progress delivery.Progress
+	// NewProofKey returns a new [delivery.ProofKey]. If it is nil, commits have no proof.
 	NewProofKey func() string
 }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for; see
 // [githost.Traits.Check]. It contacts no server.
-func (r Operations) CheckHost(a *wish.Arguments) error {
-	if a.Strategy != strategy.PullRequest || a.Known < inventory.Whole {
+func (r Operations) CheckHost(a *delivery.Arguments) error {
+	if a.Strategy != destination.PullRequest || a.Known < inventory.Whole {
 		return nil
 	}
 	repo, err := r.hosted(a.Destination.Repo)
@@ -58,8 +53,8 @@ func (r Operations) CheckHost(a *wish.Arguments) error {
 // [githost.Repo]. It may contact the host.
 func (r Operations) CheckSettings(ctx context.Context, plan delivery.Plan) []error {
 	a := plan.All().Wish
-	if _, writes := plan.(*delivery.Write); !writes || a.Strategy != strategy.PullRequest || a.Known < inventory.Whole ||
-		!a.Located() {
+	_, writes := plan.(*delivery.Write)
+	if !writes || a.Strategy != destination.PullRequest || a.Known < inventory.Whole || !a.Located() {
 		return nil
 	}
 	repo, err := r.hosted(a.Destination.Repo)
@@ -81,7 +76,7 @@ func (r Operations) hosted(url string) (repo githost.Repo, err error) {
 // Checked contains the facts that a plan read from the branch.
 type Checked struct {
 	// Recovered is a branch with foreign changes that was read in place of an unreadable private state: see [Result].
-	Recovered *past.State
+	Recovered *delivery.State
 	// Open is a pull request that an unfinished apply opened and that this one continues with, or nil.
 	Open   *githost.PullRequest
 	Change *delivery.Change // the change of the apply there; nil if the state shows it, or without a tree
@@ -97,14 +92,14 @@ func (r Operations) Check(ctx context.Context, plan delivery.Plan) (checked Chec
 	applied, s := p.Next, p.State
 	if p.Recovers() && writes(plan) {
 		s, checked.Recovered, err = r.recoverForChange(ctx, p.Situation)
-		if err != nil && check.Acceptable(err) == "" {
+		if err != nil && delivery.Acceptable(err) == "" {
 			return checked, err
 		}
 	}
 	if !delivery.EffectsOf(plan).ReadsBranch || !p.Acceptable() {
 		return checked, err
 	}
-	if applied.Wish.Strategy == strategy.PullRequest {
+	if applied.Wish.Strategy == destination.PullRequest {
 		var failed error
 		if checked.Open, failed = r.pullRequests(applied.Wish).Check(ctx, applied, s); failed != nil {
 			return checked, problem.Join(err, failed)
@@ -125,7 +120,7 @@ func newRefusals(err error, p *delivery.Basis) error {
 	}
 	refused := p.Refused()
 	return problem.Join(slices.DeleteFunc(slices.Clone(all), func(err error) bool {
-		return slices.Contains(refused, check.Acceptable(err))
+		return slices.Contains(refused, delivery.Acceptable(err))
 	})...)
 }
 
@@ -174,9 +169,9 @@ func (r Operations) Apply(ctx context.Context, plan delivery.Plan) (*Result, err
 func (r Operations) write(ctx context.Context, p *delivery.Basis) (*Result, error) {
 	applied, s := p.Next, p.State
 	if p.Case == delivery.Computed {
-		return &Result{Applied: applied, State: delivery.ComputedState(applied), Before: cmp.Or(s, &past.State{})}, nil
+		return &Result{Applied: applied, State: delivery.ComputedState(applied), Before: cmp.Or(s, &delivery.State{})}, nil
 	}
-	var recovered *past.State
+	var recovered *delivery.State
 	var err error
 	if p.Recovers() {
 		if s, recovered, err = r.recoverForChange(ctx, p.Situation); err != nil {
@@ -198,19 +193,19 @@ func (r Operations) write(ctx context.Context, p *delivery.Basis) (*Result, erro
 }
 
 // withNewProofKey returns the state with a key that no commit has used.
-func (r Operations) withNewProofKey(s *past.State) *past.State {
+func (r Operations) withNewProofKey(s *delivery.State) *delivery.State {
 	if r.NewProofKey == nil {
 		return s
 	}
 	now := *s
-	now.ProofKey = past.ProofKey(r.NewProofKey())
+	now.ProofKey = delivery.ProofKey(r.NewProofKey())
 	return &now
 }
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
-func (r Operations) deliver(ctx context.Context, applied *next.Next, s *past.State) (*Result, error) {
+func (r Operations) deliver(ctx context.Context, applied *delivery.NextTree, s *delivery.State) (*Result, error) {
 	pulls := r.pullRequests(applied.Wish)
-	if applied.Wish.Strategy == strategy.PullRequest {
+	if applied.Wish.Strategy == destination.PullRequest {
 		return pulls.Propose(ctx, applied, s)
 	}
 	reviewed := s.Current() && s.Reviewed()
@@ -228,7 +223,7 @@ func (r Operations) deliver(ctx context.Context, applied *next.Next, s *past.Sta
 
 // Refreshed is the result of a refresh.
 type Refreshed struct {
-	State       *past.State          // to keep from now on; nil if the branch contains no record of the rendering
+	State       *delivery.State      // to keep from now on; nil if the branch contains no record of the rendering
 	Changed     bool                 // State differs from the state before
 	Removed     bool                 // nothing of the rendering is left
 	BranchGone  bool                 // nor is its branch
@@ -238,7 +233,7 @@ type Refreshed struct {
 }
 
 // Refresh reads the current state of the branch and of the pull request. It returns nil if nothing was delivered.
-func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (*Refreshed, error) {
+func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.State) (*Refreshed, error) {
 	if !p.DeliveredBefore() {
 		return nil, nil
 	}
@@ -253,7 +248,7 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 			renamed = new(*s)
 			renamed.Destination = at
 		}
-		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil && p.Strategy == strategy.PullRequest {
+		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil && p.Strategy == destination.PullRequest {
 			found.State, err = r.provenByOwnBranch(ctx, p, found.State)
 		}
 		if err == nil {
@@ -269,7 +264,7 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 		return &Refreshed{Removed: true}, nil
 	case errors.Is(err, gitbranch.ErrBranchNotFound):
 		return &Refreshed{Removed: true, BranchGone: true}, nil
-	case errors.Is(err, check.ErrNoRendering):
+	case errors.Is(err, delivery.ErrNoRendering):
 		return nil, nil // the plan delivers it again
 	case err != nil:
 		return nil, err
@@ -285,7 +280,7 @@ func (r Operations) Refresh(ctx context.Context, p *past.Prior, s *past.State) (
 
 // Files returns the contents of the rendering's files on the branch, by path. They are nil if the branch moved after s
 // was read.
-func (r Operations) Files(ctx context.Context, s *past.State) (map[string][]byte, error) {
+func (r Operations) Files(ctx context.Context, s *delivery.State) (map[string][]byte, error) {
 	snapshot, err := gitbranch.ReadHead(ctx, r.Git, s.Destination.Repo, s.Destination.Branch)
 	if err != nil {
 		return nil, err
@@ -318,19 +313,19 @@ type Destroyed struct {
 
 // Destroy removes the delivered trees. With an error, it returns the state to keep, or nil.
 func (r Operations) Destroy(
-	ctx context.Context, a *wish.Arguments, p *past.Prior, s *past.State,
-) (*past.State, Destroyed, error) {
+	ctx context.Context, a *delivery.Arguments, p *delivery.Prior, s *delivery.State,
+) (*delivery.State, Destroyed, error) {
 	if a.KeepOnDestroy || !p.DeliveredBefore() {
 		return nil, Destroyed{}, nil
 	}
 	if !s.Current() {
-		s = &past.State{Destination: a.Destination, Environment: a.Environment}
+		s = &delivery.State{Destination: a.Destination, Environment: a.Environment}
 	}
 	if r.Claims.isClaimed(s.Destination) {
 		// A resource that was renamed without a moved block, or is replaced with create_before_destroy.
 		return nil, Destroyed{OccupiedDestination: &s.Destination}, nil
 	}
-	if a.Strategy == strategy.Push {
+	if a.Strategy == destination.Push {
 		commit := RemovalCommit{Message: removalMessage(s), Author: a.Author}
 		return nil, Destroyed{}, Remove(ctx, r.Git, s, commit)
 	}
@@ -349,9 +344,9 @@ func (r Operations) Destroy(
 // if nothing of the rendering is left.
 func (r Operations) recoverForChange(
 	ctx context.Context, now *delivery.Situation,
-) (s, drifted *past.State, err error) {
+) (s, drifted *delivery.State, err error) {
 	s, err = Recover(ctx, r.Git, now.Prior)
-	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, check.ErrNoRendering)
+	gone := errors.Is(err, gitbranch.ErrBranchNotFound) || errors.Is(err, delivery.ErrNoRendering)
 	if err != nil && !gone {
 		return nil, nil, err
 	}
@@ -364,7 +359,7 @@ func (r Operations) recoverForChange(
 	if drifted != nil {
 		on := now.Wish.ReactionTo(drifted)
 		if on != drift.Overwrite && !unknown.Is(string(on)) {
-			return s, nil, &check.DriftError{State: drifted}
+			return s, nil, &delivery.DriftError{State: drifted}
 		}
 	}
 	return s, drifted, nil

@@ -5,20 +5,17 @@ import (
 	"errors"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 )
 
 // ClosePullRequests closes all pull requests of a rendering that is no longer delivered by pull request.
-func (r *pullRequests) ClosePullRequests(ctx context.Context, s *past.State) error {
+func (r *pullRequests) ClosePullRequests(ctx context.Context, s *delivery.State) error {
 	if s.Proposal != nil {
 		if err := r.closeProposal(ctx, s); err != nil {
 			return err
@@ -29,7 +26,7 @@ func (r *pullRequests) ClosePullRequests(ctx context.Context, s *past.State) err
 
 // closeProposal closes the pull request in the state, and deletes our branch, unless it has foreign commits. If the
 // pull request was merged meanwhile, the error is [pullrequest.ErrChanged].
-func (r *pullRequests) closeProposal(ctx context.Context, s *past.State) error {
+func (r *pullRequests) closeProposal(ctx context.Context, s *delivery.State) error {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return err
@@ -37,7 +34,7 @@ func (r *pullRequests) closeProposal(ctx context.Context, s *past.State) error {
 	return t.Close(ctx, nil, known(s, t))
 }
 
-func (r *pullRequests) closeRemovals(ctx context.Context, places []*past.OldLocation) error {
+func (r *pullRequests) closeRemovals(ctx context.Context, places []*delivery.OldLocation) error {
 	for _, old := range places {
 		if err := r.closeRemoval(ctx, old.State.Destination, old.State.Environment); err != nil {
 			return err
@@ -65,7 +62,7 @@ func (r *pullRequests) closeRemoval(ctx context.Context, at destination.Destinat
 
 // Destroy closes the open pull request, and opens pull requests that remove the trees from the destination and from
 // previous locations. It returns them, and the state to keep if it fails.
-func (r *pullRequests) Destroy(ctx context.Context, s *past.State) (*past.State, []Removal, error) {
+func (r *pullRequests) Destroy(ctx context.Context, s *delivery.State) (*delivery.State, []Removal, error) {
 	t, err := r.proposalTopic(s)
 	if err != nil {
 		return s, nil, err
@@ -105,7 +102,7 @@ func (r *pullRequests) Destroy(ctx context.Context, s *past.State) (*past.State,
 
 // removeAll opens a pull request that removes the tree from a destination. It returns its number, or 0 if there is
 // nothing to remove.
-func (r *pullRequests) removeAll(ctx context.Context, s *past.State, all *[]Removal) (int, error) {
+func (r *pullRequests) removeAll(ctx context.Context, s *delivery.State, all *[]Removal) (int, error) {
 	pr, err := r.Remove(ctx, s, removalMessage(s))
 	if pr == nil {
 		return 0, err
@@ -116,7 +113,7 @@ func (r *pullRequests) removeAll(ctx context.Context, s *past.State, all *[]Remo
 
 // Remove opens a pull request that removes the delivered tree, and returns it. People have to merge it, even with
 // auto-merge. It returns nil if the destination contains nothing of ours.
-func (r *pullRequests) Remove(ctx context.Context, s *past.State, message string) (*githost.PullRequest, error) {
+func (r *pullRequests) Remove(ctx context.Context, s *delivery.State, message string) (*githost.PullRequest, error) {
 	t, err := r.removalTopic(s.Destination, s.Environment)
 	if err != nil {
 		return nil, err
@@ -131,9 +128,9 @@ func (r *pullRequests) Remove(ctx context.Context, s *past.State, message string
 
 // removalChange is the removal of a rendering that a pull request proposes. It implements [pullrequest.Change].
 type removalChange struct {
-	wish    *wish.Arguments
+	wish    *delivery.Arguments
 	topic   *pullrequest.Topic
-	state   *past.State // with the destination to remove from
+	state   *delivery.State // with the destination to remove from
 	message string
 
 	// The last comparison set these.
@@ -155,7 +152,7 @@ func (c *removalChange) Compare(
 	if err != nil {
 		return compared, err
 	}
-	c.paths, err = check.PathsToRemove(c.state, at)
+	c.paths, err = delivery.PathsToRemove(c.state, at)
 	if err != nil || len(c.paths) == 0 {
 		return compared, err
 	}
@@ -181,7 +178,7 @@ func (c *removalChange) Pushed(context.Context) error { return nil }
 func (c *removalChange) Text(context.Context) pullrequest.Text {
 	reached := c.wish.Owners.Reached(c.existing.ChangesTo(nil), c.state.Inputs.Workspace)
 	reviewers, _ := owners.Asked(c.wish.PullRequest.Reviewers, reached)
-	review := wish.Review{Max: c.topic.Host().MaxBody}
+	review := delivery.Review{Max: c.topic.Host().MaxBody}
 	body := describe.Removal(c.state.Destination, c.state.Environment, c.existing, reached, review)
 	return pullrequest.Text{Message: c.message, Body: body, Reviewers: reviewers}
 }

@@ -13,15 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -40,10 +35,10 @@ type reviewed struct {
 	on      *githubfake.Repo
 	remote  remote.Operations
 	ctx     context.Context
-	desired wish.Arguments
+	desired delivery.Arguments
 	value   string // content of all files of the tree
-	prior   *past.Prior
-	state   *past.State
+	prior   *delivery.Prior
+	state   *delivery.State
 	shown   *githost.PullRequest // pull request that the last apply or refresh showed
 }
 
@@ -73,11 +68,11 @@ func newReviewedOn(t *testing.T, client *gitremote.Client, host githost.Host, ur
 	t.Helper()
 	r := &reviewed{T: t, ctx: t.Context(), value: "1"}
 	r.remote = remote.Operations{Git: client, Host: func() (githost.Host, error) { return host, nil }}
-	r.desired = wish.Arguments{
-		Strategy:    strategy.PullRequest,
+	r.desired = delivery.Arguments{
+		Strategy:    destination.PullRequest,
 		Destination: destination.Destination{Repo: url, Branch: "dev", Path: "."},
 		Environment: "dev",
-		Guardrails:  wish.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
+		Guardrails:  delivery.Guardrails{MaxRemoved: "100%", AllowEmpty: true},
 		OnDrift:     drift.Fail,
 		PullRequest: pullrequest.Settings{BranchPrefix: "ours/"},
 		Author:      gitbranch.Author{Name: "A", Email: "a@acme.io", When: time.Unix(1700000000, 0)},
@@ -91,7 +86,7 @@ func (r *reviewed) decide() delivery.Plan {
 	a := r.desired
 	a.Fleet = &fleet.Fleet{}
 	t := build(r, "dev", r.value, map[string][]string{"large": {"a"}, "small": {"c"}})
-	return delivery.Decide(next.NewRendered(&a, t), r.prior, r.state)
+	return delivery.Decide(delivery.NewRendered(&a, t), r.prior, r.state)
 }
 
 // refresh refreshes the state. Each plan does so first.
@@ -115,7 +110,7 @@ func (r *reviewed) refresh() {
 }
 
 // reread encodes and decodes a state, as the next run does.
-func (r *reviewed) reread(s *past.State) *past.State {
+func (r *reviewed) reread(s *delivery.State) *delivery.State {
 	r.Helper()
 	if s == nil {
 		return nil
@@ -124,7 +119,7 @@ func (r *reviewed) reread(s *past.State) *past.State {
 	if err != nil {
 		r.Fatal(err)
 	}
-	now, err := past.DecodeState(text)
+	now, err := delivery.DecodeState(text)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -155,7 +150,7 @@ func (r *reviewed) plan() string {
 			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)
 		}
 	}
-	if p.Stop == nil && p.Wish.Strategy == strategy.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+	if p.Stop == nil && p.Wish.Strategy == destination.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
 		text += fmt.Sprintf(", %d was closed", p.State.Proposal.Closed())
 	}
 	for _, err := range p.Errors {
@@ -180,7 +175,7 @@ func (r *reviewed) applyPlanned() error {
 		r.prior.PullRequest = d.Wish.PullRequest
 		return nil
 	}
-	r.prior = &past.Prior{
+	r.prior = &delivery.Prior{
 		Strategy: d.Wish.Strategy, Destination: d.Wish.Destination, Environment: d.Wish.Environment,
 		PullRequest: d.Wish.PullRequest, Owners: d.Wish.Owners,
 		TreeHash: d.Folders.TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
@@ -302,7 +297,7 @@ func (r *reviewed) see(err error) string {
 	}
 	if err != nil {
 		text := strings.ReplaceAll(err.Error(), r.fake.URL, "")
-		if moved, ok := errors.AsType[*check.Refusal](err); ok && moved.Kind == check.BranchMoved {
+		if moved, ok := errors.AsType[*delivery.Refusal](err); ok && moved.Kind == delivery.BranchMoved {
 			_, after, _ := strings.Cut(moved.Reason, " on branch ")
 			on, _, _ := strings.Cut(after, " of ")
 			text = fmt.Sprintf("%s moved: %v", on, moved.Names)

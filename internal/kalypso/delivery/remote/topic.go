@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
@@ -50,7 +48,7 @@ func contents(record string, folders map[string]tree.Hash) string {
 	return b.String()
 }
 
-func contentsOf(b *past.Branch) string {
+func contentsOf(b *delivery.Branch) string {
 	return contents(b.RecordHash, b.Folders.Only(b.RecordedFolders()).Hashes())
 }
 
@@ -92,7 +90,7 @@ func (r *pullRequests) removalTopic(at destination.Destination, environment stri
 }
 
 // proposalTopic returns the topic branch of the rendering that a state knows.
-func (r *pullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) {
+func (r *pullRequests) proposalTopic(s *delivery.State) (*pullrequest.Topic, error) {
 	k := key{s.Desired().Environment, s.Destination.Branch, s.Destination.Path}
 	if s.Proposal == nil {
 		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.wish.PullRequest.BranchPrefix, k))
@@ -104,8 +102,9 @@ func (r *pullRequests) proposalTopic(s *past.State) (*pullrequest.Topic, error) 
 // readTopic reads our branch, and whether it contains the rendering. target is the head of the target branch; empty: it
 // is not known.
 func readTopic(
-	ctx context.Context, t *next.Next, topic *pullrequest.Topic, now *gitbranch.Snapshot, s *past.State, target string,
-) (*past.Branch, pullrequest.Comparison, error) {
+	ctx context.Context, t *delivery.NextTree, topic *pullrequest.Topic, now *gitbranch.Snapshot, s *delivery.State,
+	target string,
+) (*delivery.Branch, pullrequest.Comparison, error) {
 	var compared pullrequest.Comparison
 	ours, err := readBranch(now, destinationOf(topic), nil, nil)
 	if err != nil {
@@ -120,13 +119,13 @@ func readTopic(
 	}
 	compared.Existing = t.IsContainedBy(ours)
 	if known(s, topic) != nil {
-		compared.Listed, compared.Moved = true, check.ProposalMoved(s.Proposal, destinationOf(topic), ours)
+		compared.Listed, compared.Moved = true, delivery.ProposalMoved(s.Proposal, destinationOf(topic), ours)
 	}
 	return ours, compared, nil
 }
 
 // known returns the state's facts about a topic, or nil.
-func known(s *past.State, t *pullrequest.Topic) *pullrequest.Known {
+func known(s *delivery.State, t *pullrequest.Topic) *pullrequest.Known {
 	if s == nil || !s.Proposal.IsOn(destinationOf(t)) {
 		return nil
 	}

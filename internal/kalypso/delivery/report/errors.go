@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -30,7 +29,7 @@ func Error(at destination.Destination, err error) problem.Problem {
 }
 
 // acceptAdvice shows how to allow a change.
-func acceptAdvice(id accepted.ID) string {
+func acceptAdvice(id delivery.ChangeID) string {
 	return fmt.Sprintf(
 		"\nTo allow exactly this change, and no other, add its ID:\n  accepted_changes = [%q]", string(id))
 }
@@ -38,8 +37,8 @@ func acceptAdvice(id accepted.ID) string {
 // deliveryProblem returns an error of package delivery as a problem. For another error, its Summary is empty.
 func deliveryProblem(at destination.Destination, err error) problem.Problem {
 	var (
-		refusal *check.Refusal
-		drifted *check.DriftError
+		refusal *delivery.Refusal
+		drifted *delivery.DriftError
 		foreign *pullrequest.ForeignError
 		review  *pullrequest.ReviewError
 		merging *pullrequest.MergingError
@@ -53,12 +52,12 @@ func deliveryProblem(at destination.Destination, err error) problem.Problem {
 	case errors.As(err, &drifted):
 		return driftProblem(drifted.State, drift.Fail)
 	case errors.As(err, &foreign):
-		return problem.At(string(check.Occupied), problem.Sentence(err), "gitops_repo")
+		return problem.At(string(delivery.Occupied), problem.Sentence(err), "gitops_repo")
 	case errors.As(err, &review):
 		return reviewProblem(at, review)
 	case errors.As(err, &merging):
 		return problem.At("The pull request is being merged", fmt.Sprintf("At %s: %s", at, problem.Sentence(err)), "delivery")
-	case errors.Is(err, check.ErrNoRendering):
+	case errors.Is(err, delivery.ErrNoRendering):
 		return problem.At("No rendering at the destination",
 			fmt.Sprintf("At %s: %s.", at, strings.TrimRight(printable.Text(err.Error()), ".")), "gitops_repo")
 	}
@@ -66,19 +65,19 @@ func deliveryProblem(at destination.Destination, err error) problem.Problem {
 }
 
 // refusedArguments are the arguments that refusals are about, if not gitops_repo.
-var refusedArguments = map[check.Kind][]string{
-	check.BranchMoved: nil, check.Replaced: nil, check.CannotKeep: {"on_assignment_error"},
-	check.Guardrail: {"guardrails"}, check.Emptied: {"guardrails", "emptied"},
-	check.Orphaned: {"guardrails", "orphaned"}, check.TargetsMove: {"guardrails", "moved"},
+var refusedArguments = map[delivery.RefusalKind][]string{
+	delivery.BranchMoved: nil, delivery.Replaced: nil, delivery.CannotKeep: {"on_assignment_error"},
+	delivery.Guardrail: {"guardrails"}, delivery.Emptied: {"guardrails", "emptied"},
+	delivery.Orphaned: {"guardrails", "orphaned"}, delivery.TargetsMove: {"guardrails", "moved"},
 }
 
 // refusalProblem returns a refusal as a problem. err is or wraps it.
-func refusalProblem(at destination.Destination, e *check.Refusal, err error) problem.Problem {
+func refusalProblem(at destination.Destination, e *delivery.Refusal, err error) problem.Problem {
 	detail := problem.Sentence(err)
 	if !strings.HasSuffix(err.Error(), ".") { // it ends with a list
 		detail = strings.TrimSuffix(detail, ".")
 	}
-	if e.Kind == check.Guardrail {
+	if e.Kind == delivery.Guardrail {
 		detail = fmt.Sprintf("At %s: %s", at, detail)
 	}
 	detail += e.Advice

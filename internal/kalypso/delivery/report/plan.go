@@ -10,17 +10,12 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish/accepted"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -64,7 +59,7 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 		if why := t.Wish.Promotion.Waits(); why != "" && p.Withheld == "" {
 			ps = append(ps, problem.WarningAt("Nothing is promoted now", why, "promotion"))
 		}
-		if t.Wish.Strategy == strategy.PullRequest && before != nil && before.Proposal.Closed() != 0 {
+		if t.Wish.Strategy == destination.PullRequest && before != nil && before.Proposal.Closed() != 0 {
 			ps = append(ps, closed(before))
 		}
 	}
@@ -85,7 +80,7 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 }
 
 // spent notes the IDs in accepted_changes that allow nothing of what the apply does. used are the others.
-func spent(t *next.Next, used []accepted.ID) problem.Problems {
+func spent(t *delivery.NextTree, used []delivery.ChangeID) problem.Problems {
 	ids := t.Wish.AcceptedChanges.Spent(used)
 	if len(ids) == 0 || t.Rendered.Tree == nil || t.Wish.Known < inventory.Whole {
 		return nil
@@ -96,23 +91,23 @@ func spent(t *next.Next, used []accepted.ID) problem.Problems {
 }
 
 // warnings warns of changes that a guardrail allows.
-func warnings(allowed []*check.Refusal) problem.Problems {
-	return problem.Problems(lists.Map(allowed, func(e *check.Refusal) problem.Problem {
+func warnings(allowed []*delivery.Refusal) problem.Problems {
+	return problem.Problems(lists.Map(allowed, func(e *delivery.Refusal) problem.Problem {
 		return refusalProblem(destination.Destination{}, e, e)
 	})).AsWarnings()
 }
 
 // renamedTargets warns of deployment targets that have other names: clusters delete the old namespaces.
-func renamedTargets(t *next.Next, before *past.State) problem.Problems {
+func renamedTargets(t *delivery.NextTree, before *delivery.State) problem.Problems {
 	if !before.Current() || !t.Wish.Delivers() {
 		return nil
 	}
-	renames := check.TargetRenames(t, before.Found())
+	renames := delivery.TargetRenames(t, before.Found())
 	if len(renames) == 0 {
 		return nil
 	}
 	const listed = 3 // namespaces of a target
-	lines := lists.Map(renames, func(r check.TargetRename) string {
+	lines := lists.Map(renames, func(r delivery.TargetRename) string {
 		return fmt.Sprintf("%s → %s: without %s %s", r.Old, r.New,
 			problem.OneOrMany(len(r.Namespaces), "namespace", "%d namespaces:"), problem.First(r.Namespaces, listed))
 	})
@@ -165,7 +160,7 @@ func stopProblems(plan delivery.Plan) (ps problem.Problems) {
 }
 
 // tooManyReviewers warns that no owner is asked to review the change of a tree.
-func tooManyReviewers(t *next.Next, before *past.State) problem.Problems {
+func tooManyReviewers(t *delivery.NextTree, before *delivery.State) problem.Problems {
 	_, all := owners.Asked(t.Wish.PullRequest.Reviewers, describe.ReachedOwners(t, before))
 	if all == 0 {
 		return nil
@@ -235,9 +230,9 @@ func RemovedFolders(plan delivery.Plan) problem.Problems {
 		return nil
 	}
 	var listed []string
-	moves := func(e *check.Refusal) bool { return e.Kind == check.TargetsMove }
+	moves := func(e *delivery.Refusal) bool { return e.Kind == delivery.TargetsMove }
 	if slices.ContainsFunc(delivery.EffectsOf(plan).Warnings, moves) {
-		renamed := check.Renamed(t, s)
+		renamed := delivery.RenamedTargets(t, s)
 		listed = renamed[:min(len(renamed), problem.MaxListed)]
 	}
 	var lines []string
@@ -262,7 +257,7 @@ const maxFailedListed = 100
 
 // failureProblems warns about the deployment targets that fail to render: one warning lists all of them with object,
 // reason and time.
-func failureProblems(n *next.Next) problem.Problems {
+func failureProblems(n *delivery.NextTree) problem.Problems {
 	if n.Failing == nil {
 		return nil
 	}
@@ -284,7 +279,7 @@ func failureProblems(n *next.Next) problem.Problems {
 }
 
 // failureLines describes what happens to the assignments that a problem affects.
-func failureLines(n *next.Next, p problem.Problem) (lines []string) {
+func failureLines(n *delivery.NextTree, p problem.Problem) (lines []string) {
 	affected := n.Failing.AffectedBy(p)
 	add := func(all []record.FailedAssignment, becomes string) {
 		for _, f := range all {

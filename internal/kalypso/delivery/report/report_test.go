@@ -6,17 +6,12 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/next"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -27,25 +22,25 @@ var gitops = destination.Destination{Repo: "https://git.example/gitops", Branch:
 // TestKeptErrors: each error about targets that fail to render names the targets and says what to do.
 func TestKeptErrors(t *testing.T) {
 	t.Parallel()
-	a := &wish.Arguments{Destination: gitops, Environment: "dev", Strategy: strategy.Push}
-	r := next.NewRendered(a, &tree.Tree{Folders: []tree.Folder{{ClusterType: "large"}}})
+	a := &delivery.Arguments{Destination: gitops, Environment: "dev", Strategy: destination.Push}
+	r := delivery.NewRendered(a, &tree.Tree{Folders: []tree.Folder{{ClusterType: "large"}}})
 	r.Failed = problem.Problems{{Affects: []problem.AffectedTarget{{ClusterType: "large", Name: "a"}}}}
 	existing := inventory.Folders{"large": {Targets: []inventory.Target{inventory.NewTarget("a", tree.Hash{1}, false)}}}
-	old := past.NewState(destination.Destination{Repo: gitops.Repo, Branch: "old", Path: "."}, "dev")
+	old := delivery.NewState(destination.Destination{Repo: gitops.Repo, Branch: "old", Path: "."}, "dev")
 	old.Delivered, old.LastRead.Folders, old.LastRead.Head = existing, existing, "head"
 	written := record.New("dev", []string{"large"}, "", nil, nil)
-	create := check.Comparison{
-		Next: next.New(r, nil, nil), Branch: &past.Branch{Folders: existing, Record: &written},
+	create := delivery.Comparison{
+		Next: delivery.NewNextTree(r, nil, nil), Branch: &delivery.Branch{Folders: existing, Record: &written},
 	}
 	for when, errs := range map[string][]error{
-		"a move": check.Kept(next.New(r, &past.Prior{}, &old)), "a create": {create.MayWrite()},
+		"a move": delivery.CheckKept(delivery.NewNextTree(r, &delivery.Prior{}, &old)), "a create": {create.MayWrite()},
 	} {
 		if len(errs) != 1 || errs[0] == nil {
 			t.Fatalf("%s: %v", when, errs)
 		}
 		p := report.Error(gitops, errs[0])
 		if !strings.Contains(p.Detail, "large / a") || p.Severity != problem.Error || !errors.Is(p, errs[0]) ||
-			p.Summary != string(check.CannotKeep) {
+			p.Summary != string(delivery.CannotKeep) {
 			t.Errorf("%s: %v", when, p)
 		}
 	}
@@ -60,18 +55,18 @@ func planAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) d
 		f.Hash = tree.Hash{byte(len(names))}
 		return f
 	}
-	a := &wish.Arguments{
-		Destination: gitops, Guardrails: wish.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
+	a := &delivery.Arguments{
+		Destination: gitops, Guardrails: delivery.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
 	}
-	n := &next.Next{Wish: a, Rendered: next.NewRendered(a, &tree.Tree{})}
+	n := &delivery.NextTree{Wish: a, Rendered: delivery.NewRendered(a, &tree.Tree{})}
 	for _, name := range clusterTypes {
 		n.Rendered.Folders[name] = folder("a")
 	}
-	s := past.NewState(gitops, "dev")
+	s := delivery.NewState(gitops, "dev")
 	s.Delivered = inventory.Folders{"large": folder("a"), "small": folder()}
 	d := &delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Wish: a, State: &s}, Next: n}}
 	var err error
-	d.Warnings, err = check.Moved(n, &s, &d.Accepted)
+	d.Warnings, err = delivery.CheckMoves(n, &s, &d.Accepted)
 	if err != nil {
 		d.Errors = []error{err}
 	}
@@ -161,14 +156,14 @@ func TestDriftByApplies(t *testing.T) {
 		{"an unknown commit", []drift.Commit{unfound}, false},
 	} {
 		for reaction, fails := range map[drift.Reaction]bool{drift.Fail: true, drift.Overwrite: false, unknown.Text: false} {
-			s := past.NewState(gitops, "dev")
+			s := delivery.NewState(gitops, "dev")
 			s.LastRead.Head, s.Drift = "head", tt.commits
-			n := &next.Next{
-				Wish:     &wish.Arguments{Destination: gitops, OnDrift: reaction},
-				Rendered: next.NewRendered(&wish.Arguments{}, &tree.Tree{}),
+			n := &delivery.NextTree{
+				Wish:     &delivery.Arguments{Destination: gitops, OnDrift: reaction},
+				Rendered: delivery.NewRendered(&delivery.Arguments{}, &tree.Tree{}),
 			}
 			ps := report.Plan(&delivery.Undecided{Basis: delivery.Basis{
-				Situation: &delivery.Situation{Wish: n.Wish, State: &s}, Next: n, Drift: []*past.State{&s},
+				Situation: &delivery.Situation{Wish: n.Wish, State: &s}, Next: n, Drift: []*delivery.State{&s},
 			}})
 			if len(ps) != 1 || ps.HasErrors() != fails || fails != strings.Contains(ps[0].Detail, "accepted_changes = [") {
 				t.Fatalf("%s, %s: %v", tt.name, reaction, ps)

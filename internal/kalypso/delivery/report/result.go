@@ -6,13 +6,9 @@ import (
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/check"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/past"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/strategy"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/wish"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -43,7 +39,7 @@ func Result(plan delivery.Plan, r *remote.Result) (ps problem.Problems) {
 		ps = append(ps, tooManyReviewers(r.Applied, r.Before)...)
 	}
 	ps = append(ps, removals(r.Removals)...)
-	if r.State.Proposal.Closed() != 0 && r.Applied.Wish.Strategy == strategy.PullRequest {
+	if r.State.Proposal.Closed() != 0 && r.Applied.Wish.Strategy == destination.PullRequest {
 		ps = append(ps, closed(r.State))
 	}
 	if r.PullRequest != nil && r.PullRequest.State == githost.Merged && r.State.Drifted() {
@@ -55,7 +51,7 @@ func Result(plan delivery.Plan, r *remote.Result) (ps problem.Problems) {
 }
 
 // closed warns that people closed the pull request.
-func closed(s *past.State) problem.Problem {
+func closed(s *delivery.State) problem.Problem {
 	return problem.WarningAt("The pull request was closed", fmt.Sprintf(
 		"Pull request %d to %s was closed without being merged, or was changed to merge into another branch. The branch "+
 			"does not contain the tree. An apply opens a new pull request once the rendered tree changes. To open one for this "+
@@ -79,7 +75,7 @@ func removals(all []remote.Removal) (ps problem.Problems) {
 const driftNamed drift.Reaction = "named"
 
 // driftProblem returns the drift of s with its commits and paths.
-func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
+func driftProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 	if s.Proposal == nil && drift.ByApplies(s.Drift) { // else people merged an older pull request of this state
 		return otherStateProblem(s, reaction)
 	}
@@ -102,15 +98,15 @@ func driftProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 			"revert. Revert the change at its source, too. If a promotion brought it, add its commit to rejected of "+
 			"kalypso_promotion. Then the plan is empty. Apply that plan before the next change. If the next change is there "+
 			"already, and the fleet no longer renders what was reverted, the apply may put the rendered tree back."+
-			acceptAdvice(wish.DriftID(s)), "on_drift")
+			acceptAdvice(delivery.DriftID(s)), "on_drift")
 	}
 	return problem.At(summary, b.String()+"\nThis may be a hotfix or a revert. Bring it into the fleet's objects, or let "+
 		"the apply put the rendered tree back. With on_drift = \"overwrite\", it would overwrite every later change, too."+
-		acceptAdvice(wish.DriftID(s)), "on_drift")
+		acceptAdvice(delivery.DriftID(s)), "on_drift")
 }
 
 // writeDrift lists the commits of the drift with their paths.
-func writeDrift(b *strings.Builder, s *past.State) {
+func writeDrift(b *strings.Builder, s *delivery.State) {
 	for _, d := range s.Drift {
 		if d.Commit != "" {
 			author, subject := printable.Line(d.Author), printable.Line(d.Subject)
@@ -129,7 +125,7 @@ func writeDrift(b *strings.Builder, s *past.State) {
 
 // otherStateProblem reports drift that only applies made, which this state does not know: two states own one rendering,
 // or an apply ended before it saved its state.
-func otherStateProblem(s *past.State, reaction drift.Reaction) problem.Problem {
+func otherStateProblem(s *delivery.State, reaction drift.Reaction) problem.Problem {
 	var b strings.Builder
 	fmt.Fprintf(&b, "At %s, an apply with another state changed the rendered folders, as the messages of its "+
 		"commits say:\n", s.Destination)
@@ -149,11 +145,11 @@ func otherStateProblem(s *past.State, reaction drift.Reaction) problem.Problem {
 		return problem.WarningAt(summary, text, "on_drift")
 	}
 	return problem.At(summary, b.String()+advice+"\nIf this state is the one to keep, compare both first, and let the "+
-		"apply put its tree back."+acceptAdvice(wish.DriftID(s)), "on_drift")
+		"apply put its tree back."+acceptAdvice(delivery.DriftID(s)), "on_drift")
 }
 
 // adoption warns about the foreign folders that the rendering adopts. rest continues the text.
-func adoption(at destination.Destination, a check.Adoption, rest string) problem.Problems {
+func adoption(at destination.Destination, a delivery.Adoption, rest string) problem.Problems {
 	if len(a.Adopted) == 0 {
 		return nil
 	}
@@ -170,7 +166,7 @@ func adoption(at destination.Destination, a check.Adoption, rest string) problem
 }
 
 // effects warns about a change of a branch of which the state knows nothing.
-func effects(at destination.Destination, adopted check.Adoption, lines []string) problem.Problems {
+func effects(at destination.Destination, adopted delivery.Adoption, lines []string) problem.Problems {
 	if len(lines) == 0 {
 		return adoption(at, adopted, "")
 	}
@@ -212,7 +208,7 @@ func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
 }
 
 // Refreshed returns warnings about files and branches that a refresh did not find.
-func Refreshed(p *past.Prior, found *remote.Refreshed) problem.Problems {
+func Refreshed(p *delivery.Prior, found *remote.Refreshed) problem.Problems {
 	if !found.BranchGone {
 		return nil
 	}

@@ -1,0 +1,31 @@
+package delivery_test
+
+import (
+	"testing"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+)
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	all := delivery.AcceptedChanges{"drift-3f2a9c41d07b", unknown.Text, "drift-3F2A", "removed", "other-3f2a9c41d07b", ""}
+	if ps := all.Validate(); len(ps) != 4 {
+		t.Errorf("%d problems: %v", len(ps), ps)
+	}
+}
+
+// TestNewID: an ID depends on its kind and on each part of the change, and on where a part ends.
+func TestNewID(t *testing.T) {
+	t.Parallel()
+	seen := map[delivery.ChangeID]bool{}
+	for _, stake := range [][]string{nil, {""}, {"a"}, {"a", "b"}, {"b", "a"}, {"ab"}, {"a\nb"}} {
+		for _, kind := range []string{delivery.IDDrift, delivery.IDMove} {
+			id := delivery.NewChangeID(kind, stake...)
+			if seen[id] || len(delivery.AcceptedChanges{string(id)}.Validate()) > 0 {
+				t.Errorf("%q %q: %s", kind, stake, id)
+			}
+			seen[id] = true
+		}
+	}
+}

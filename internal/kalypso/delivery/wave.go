@@ -1,0 +1,157 @@
+package delivery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+)
+
+// unknownStep returns the tree of a step that is not known yet.
+func (n *NextTree) unknownStep() *NextTree {
+	n.Step, n.Complete = &rollout.Step{Uncertain: true}, false
+	if n.Wish.InWaves() && n.Wish.Promotion.Decision != promotion.Rollback {
+		n.Step.OpenUntil = n.Wish.Rollout.Window.OpenUntil
+	}
+	return n.settle("", true)
+}
+
+// afterStep returns the tree that a pull request already proposes, or the one after the next wave.
+func (n *NextTree) afterStep(s *State) *NextTree {
+	next, proposed := n.afterWave(s), n.proposed(s)
+	if proposed == nil {
+		return next
+	}
+	switch step := next.Step; {
+	case proposed.Rollout.RolledBack != "":
+	case len(step.Restored) > 0:
+		return next
+	case step.Uncertain:
+	case step.Paused != "":
+		proposed.Step, proposed.Withheld = step, "The rollout is paused: "+problem.EndSentence(step.Paused)
+	case len(step.Written) == 0 && len(step.Waiting)+len(step.Stopped) > 0:
+		proposed.Step = step
+		proposed.Withheld = fmt.Sprintf("An earlier wave of the rollout, in stage %q, is not current yet.",
+			printable.Line(step.Stage))
+	}
+	return proposed
+}
+
+// proposed returns the tree that a pull request proposes on the way to the same target, or nil if there is none. A
+// new observation does not change an open pull request. A pull request that people closed stops the rollout.
+func (n *NextTree) proposed(s *State) *NextTree {
+	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || n.TargetTreeHash() == "" || n.Wish.Rollout.SkipUnknown {
+		return nil
+	}
+	head, target := s.Proposal.Head, n.TargetTreeHash()
+	r := head.Rollout
+	switch {
+	case r.TargetTreeHash != target || !n.Wish.Updates(s):
+		return nil
+	case r.Complete && head.PromotedCommit != n.Wish.Promotion.Commit:
+		return nil
+	case !r.Complete && n.Wish.Rollout.Skip == target:
+		return nil
+	}
+	step := &rollout.Step{Stage: r.Stage}
+	if s.Proposal.Open() && s.Proposal.Withheld == "" {
+		step.Waiting = []string{
+			fmt.Sprintf("pull request %d, which proposes the wave, is not merged yet", s.Proposal.Number),
+		}
+	}
+	proposed := *n
+	proposed.Folders, proposed.Step, proposed.Complete, proposed.Rollout = head.Delivered, step, r.Complete, r
+	return proposed.settle(head.PromotedCommit, false)
+}
+
+// withhold returns the tree of the open pull request, which must not be merged now, if it promotes a commit and the
+// windows of the promotion have closed since. If the environment's own objects changed meanwhile, it returns n: windows
+// do not delay them.
+func (n *NextTree) withhold(s *State) *NextTree {
+	why := n.Wish.Promotion.Withheld()
+	if why == "" || n.Wish.Strategy != destination.PullRequest || !n.Wish.Updates(s) || !s.Proposal.Open() ||
+		s.Drifted() || n.Known < inventory.Whole || !n.Folders.Equal(s.Delivered) {
+		return n
+	}
+	head := s.Proposal.Head
+	commit := head.PromotedCommit
+	if head.Rollout.UnderWay() {
+		commit = head.Rollout.PromotedCommit
+	}
+	if commit == n.Wish.Promotion.Commit {
+		return n
+	}
+	proposed := *n
+	proposed.Folders, proposed.Rollout, proposed.Withheld = head.Delivered, head.Rollout, why
+	proposed.Complete = !head.Rollout.UnderWay()
+	return proposed.settle(head.PromotedCommit, false)
+}
+
+// afterWave returns the tree after the next wave.
+func (n *NextTree) afterWave(s *State) *NextTree {
+	delivered, seen := maps.Clone(n.Baseline(s)), s.OwnFolders()
+	for name, folder := range delivered {
+		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
+			if delivered[name] = seen[name]; seen[name].Hash == (tree.Hash{}) {
+				delete(delivered, name)
+			}
+		}
+	}
+	labels := map[string]map[string]string{}
+	for _, ct := range n.Wish.Fleet.ClusterTypes {
+		labels[ct.Name] = ct.Labels
+	}
+	target := map[string]rollout.RenderedFolder{}
+	for name, folder := range n.Target() {
+		target[name] = rollout.RenderedFolder{
+			Hash: folder.Hash.String(), Assignments: len(folder.Targets), Labels: labels[name],
+			Unknown: folder.Known < inventory.Whole,
+		}
+	}
+	step := n.Wish.Rollout.Next(rollout.Situation{
+		Target: target, TargetTreeHash: n.TargetTreeHash(), PromotedCommit: n.Wish.Promotion.Commit,
+		Rollback:  n.Wish.Promotion.Decision == promotion.Rollback,
+		Delivered: delivered.HashTexts(), OnBranch: seen.HashTexts(), Replaced: s.LastRead.Replaced.HashTexts(),
+		Progress: s.Rollout,
+	})
+	next := *n
+	next.Step, next.Complete = step, step.Complete()
+	next.Rollout, next.NewRollout = step.Progress, step.Progress != s.Rollout
+	if len(step.Kept) > 0 {
+		next.Folders = maps.Clone(n.Folders)
+		for _, name := range step.Kept {
+			from := delivered
+			if slices.Contains(step.Restored, name) {
+				from = s.LastRead.Replaced
+			}
+			if folder, existing := from[name]; existing {
+				next.Folders[name] = folder
+			} else {
+				delete(next.Folders, name)
+			}
+		}
+	}
+	promoted := s.PromotedCommit
+	if next.Complete {
+		promoted = n.Wish.Promotion.Commit
+	}
+	return next.settle(promoted, step.Uncertain)
+}
+
+// RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that a
+// commit was made.
+func (n *NextTree) RolloutAfter(written bool) *rollout.StoredProgress {
+	if n.Rollout == nil || !written && !n.NewRollout {
+		return n.Rollout
+	}
+	now := *n.Rollout
+	now.At = n.Wish.Author.When
+	return &now
+}
