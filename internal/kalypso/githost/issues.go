@@ -3,6 +3,7 @@ package githost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -29,6 +30,14 @@ type Issue struct {
 	Title, Body string
 	Closed      bool
 	Own         bool // the credential's account opened it
+}
+
+// Check returns an error if the issue has no number. Later requests could not name the issue.
+func (i *Issue) Check() error {
+	if i.Number < 1 {
+		return errors.New("the server's answer has an issue without a number")
+	}
+	return nil
 }
 
 // IssueContent is the desired content of an issue.

@@ -406,7 +406,7 @@ func withoutFault(body string) string {
 	lines := strings.Split(body, "\n")
 	start, end, _ := strings.Cut(describe.FaultMarker("\n"), "\n")
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
-		line = strings.TrimRight(line, "\r ")
+		line = strings.TrimRight(line, " \t\r") // as [githost.HasMarker] reads lines
 		return strings.HasPrefix(line, start) && strings.HasSuffix(line, end)
 	}), "\n")
 }

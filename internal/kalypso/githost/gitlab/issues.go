@@ -24,16 +24,25 @@ func (r *issues) List(ctx context.Context) (all []githost.Issue, err error) {
 	options := &gitlab.ListProjectIssuesOptions{
 		AuthorUsername: &login, OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("desc"),
 	}
+	var unusable error
 	_, err = eachPage(githost.IssuesPage, githost.MaxListedIssues, &options.ListOptions,
 		func() ([]*gitlab.Issue, *gitlab.Response, error) {
 			return r.client.api.Issues.ListProjectIssues(id, options, gitlab.WithContext(ctx))
 		}, func(one *gitlab.Issue) (done bool) {
-			if own := convertIssue(one, login); own.Own {
+			own := convertIssue(one, login)
+			if own.Own {
+				unusable = own.Check()
 				all = append(all, *own)
 			}
-			return false
+			return unusable != nil || len(all) == githost.MaxListedIssues
 		})
-	return all, r.server.Error(op, err)
+	if err == nil {
+		err = unusable
+	}
+	if err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	return all, nil
 }
 
 // Read implements [githost.Issues].
@@ -94,7 +103,11 @@ func (r *issues) one(
 	if err != nil {
 		return nil, r.server.Error(op, err)
 	}
-	return convertIssue(answer, login), nil
+	converted := convertIssue(answer, login)
+	if err := converted.Check(); err != nil {
+		return nil, r.server.Error(op, err)
+	}
+	return converted, nil
 }
 
 // convertIssue converts an issue, as an account sees it.

@@ -60,13 +60,24 @@ func (i *Issues) List(ctx context.Context) (all []githost.Issue, err error) {
 		header, err := i.Call(ctx, op, http.MethodGet,
 			fmt.Sprintf("?%s&%s=%d&page=%d", query, i.SizeName, p.Size, p.Number), nil, &found)
 		for _, one := range found {
-			if own := one.convert(login); own.Own && one.PullRequest == nil {
-				all = append(all, *own)
+			own := one.convert(login)
+			if !own.Own || one.PullRequest != nil {
+				continue
+			}
+			if err := own.Check(); err != nil {
+				return 0, false, i.Failed(op, err)
+			}
+			all = append(all, *own)
+			if len(all) == githost.MaxListedIssues {
+				return 0, false, nil
 			}
 		}
 		return len(found), header != nil && strings.Contains(header.Get("Link"), `rel="next"`), err
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }
 
 // Read implements [githost.Issues].
@@ -80,9 +91,10 @@ func (i *Issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 	if len(c.Labels) > 0 && i.AddLabels == nil {
 		fields["labels"] = c.Labels
 	}
-	opened, err := i.one(Once(ctx), i.Traits.IssuesOp("open an issue"), http.MethodPost, "", fields)
+	op := i.Traits.IssuesOp("open an issue")
+	opened, err := i.one(Once(ctx), op, http.MethodPost, "", fields)
 	if err == nil && len(c.Labels) > 0 && i.AddLabels != nil {
-		err = i.AddLabels(ctx, opened.Number, c.Labels)
+		err = i.Failed(op, i.AddLabels(ctx, opened.Number, c.Labels))
 	}
 	return opened, err
 }
@@ -113,7 +125,11 @@ func (i *Issues) one(ctx context.Context, op, method, path string, body any) (*g
 	if _, err := i.Call(ctx, op, method, path, body, &found); err != nil {
 		return nil, err
 	}
-	return found.convert(login), nil
+	converted := found.convert(login)
+	if err := converted.Check(); err != nil {
+		return nil, i.Failed(op, err)
+	}
+	return converted, nil
 }
 
 // login returns the login of the account that the credential belongs to, for an operation.

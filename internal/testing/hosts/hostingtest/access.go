@@ -17,11 +17,11 @@ var access = []row{
 			None: {githost.ErrNotVisible, githost.ErrUnauthenticated},
 		} {
 			repo := p.as(credential)
-			for _, op := range operations(commit) {
+			for _, op := range operations(commit, p.repo.Issues != nil) {
 				if op.text == "" {
 					continue
 				}
-				err := op.do(call{p.ctx, repo, githost.PullRequest{Number: 1}})
+				err := op.do(call{p.ctx, repo, githost.PullRequest{Number: 1}, 1})
 				at := slices.IndexFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 				if e := p.refused(err, kinds[max(at, 0)], "", op.text); e.Credential == "" {
 					p.Errorf("%s: %s does not say where the credential is configured", credential, op.name)

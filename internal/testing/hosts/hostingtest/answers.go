@@ -54,12 +54,13 @@ var answers = []row{
 		repo := p.over(transport(recorder.record))
 		now := githost.PullRequest{}
 		variants := 0
-		for _, op := range operations(p.local.head("change")) {
+		for _, op := range operations(p.local.head("change"), p.repo.Issues != nil) {
 			if now.Number > 0 {
 				now = p.Must(repo.Read(p.ctx, now.Number))
 			}
 			recorder.exchanges = nil
-			if err := op.do(call{p.ctx, repo, now}); err != nil {
+			issue := p.newestIssue()
+			if err := op.do(call{p.ctx, repo, now, issue}); err != nil {
 				p.Fatalf("%s: %v", op.name, err)
 			}
 			exchanges := recorder.exchanges
@@ -69,7 +70,7 @@ var answers = []row{
 			for i, e := range exchanges {
 				for _, part := range nulls(e.body) {
 					variants++
-					p.withNull(op, now, exchanges, i, part)
+					p.withNull(op, now, issue, exchanges, i, part)
 				}
 			}
 		}
@@ -100,8 +101,8 @@ func (p *place) repeating(form string, status int, encode func(header string) an
 	}))
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
-	for _, op := range operations(p.local.head("change")) {
-		err := op.do(call{ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}})
+	for _, op := range operations(p.local.head("change"), p.repo.Issues != nil) {
+		err := op.do(call{ctx, repo, githost.PullRequest{Number: 1, State: githost.Open}, 1})
 		for _, credential := range credentials {
 			if err != nil && strings.Contains(err.Error(), credential) {
 				p.Errorf("%s of a %s, HTTP %d: the credential is in the error: %v", form, op.name, status, err)
@@ -114,7 +115,9 @@ func (p *place) repeating(form string, status int, encode func(header string) an
 }
 
 // withNull does an operation on recorded answers, of which one has null in one place.
-func (p *place) withNull(op operation, now githost.PullRequest, exchanges []exchange, at int, null variant) {
+func (p *place) withNull(
+	op operation, now githost.PullRequest, issue int, exchanges []exchange, at int, null variant,
+) {
 	p.Helper()
 	answer := exchanges[at] // of an error, the status counts
 	what := fmt.Sprintf("%s: the answer to %s, %s null", op.name, answer.key, null.path)
@@ -127,7 +130,7 @@ func (p *place) withNull(op operation, now githost.PullRequest, exchanges []exch
 	exchanges[at].body = null.body
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
-	err := op.do(call{ctx, p.over(replay(exchanges)), now})
+	err := op.do(call{ctx, p.over(replay(exchanges)), now, issue})
 	var e *githost.Error
 	switch wholeObject := null.path == "" && answer.body[0] == '{' && answer.status < http.StatusMultipleChoices; {
 	case err == nil && wholeObject:
@@ -238,9 +241,10 @@ func nulls(body string) []variant {
 
 // call contains the arguments of an operation.
 type call struct {
-	ctx  context.Context
-	repo githost.Repo
-	now  githost.PullRequest
+	ctx   context.Context
+	repo  githost.Repo
+	now   githost.PullRequest
+	issue int // the number of an issue
 }
 
 // operation is one of the operations of a repo.
@@ -250,15 +254,15 @@ type operation struct {
 	do   func(c call) error
 }
 
-// operations returns all operations that contact the host.
-func operations(commit string) []operation {
+// operations returns all operations that contact the host. If the host has issues, the last operations are on issues.
+func operations(commit string, withIssues bool) []operation {
 	content := Proposal()
 	content.Labels, content.Reviewers = []string{"promoted"}, []string{Ann}
 	edited := content
 	edited.Title, edited.Body, edited.RemoveLabels = "Other", "Other\n\n"+Marker, []string{"old"}
 	status := githost.Status{Context: "dev", State: githost.Success}
 	one := func(_ *githost.PullRequest, err error) error { return err }
-	return []operation{
+	all := []operation{
 		{"Open", "open", func(c call) error { return one(c.repo.Open(c.ctx, content)) }},
 		{"Find", "find", func(c call) error { return one(c.repo.Find(c.ctx, Query)) }},
 		{"Read", "read", func(c call) error { return one(c.repo.Read(c.ctx, c.now.Number)) }},
@@ -280,4 +284,8 @@ func operations(commit string) []operation {
 			return err
 		}},
 	}
+	if withIssues {
+		all = append(all, issueOperations()...)
+	}
+	return all
 }

@@ -29,10 +29,11 @@ type recording struct {
 	Done      []recordedOperation
 }
 
-// recordedOperation is an operation on a pull request, with its exchanges.
+// recordedOperation is an operation on a pull request or on an issue, with its exchanges.
 type recordedOperation struct {
 	Name      string
 	Now       githost.PullRequest
+	Issue     int `json:",omitempty"` // the number of the issue
 	Exchanges []recordedExchange
 }
 
@@ -52,14 +53,14 @@ func CheckRecording(t *testing.T, newWorld func(t *testing.T) *World) {
 	t.Helper()
 	p := newPlace(t, newWorld(t))
 	made := recording{URL: p.world.URL, Repo: p.people.URL, Commit: p.local.head("change")}
-	for _, op := range operations(made.Commit) {
+	for _, op := range operations(made.Commit, p.repo.Issues != nil) {
 		recorder := &recorder{}
 		repo := p.over(roundTripper(recorder.record))
-		one := recordedOperation{Name: op.name}
+		one := recordedOperation{Name: op.name, Issue: p.newestIssue()}
 		if len(made.Done) > 0 {
 			one.Now = p.Must(p.repo.Find(p.ctx, Query))
 		}
-		if err := op.do(call{p.ctx, repo, one.Now}); err != nil {
+		if err := op.do(call{p.ctx, repo, one.Now, one.Issue}); err != nil {
 			t.Fatalf("%s: %v", op.name, err)
 		}
 		for _, e := range recorder.exchanges {
@@ -125,7 +126,7 @@ const maxErrorText = 64 << 10
 func FuzzAnswers(f *testing.F, open func(httpapi.Access) (githost.Host, error)) {
 	f.Helper()
 	r := readRecording(f)
-	all := operations(r.Commit)
+	all := operations(r.Commit, true) // in the order of the recording
 	var seeds [][2]int
 	for i, op := range r.Done {
 		for at, e := range op.Exchanges {
@@ -164,7 +165,7 @@ func FuzzAnswers(f *testing.F, open func(httpapi.Access) (githost.Host, error)) 
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		err = all[at[0]].do(call{ctx, repo, recorded.Now})
+		err = all[at[0]].do(call{ctx, repo, recorded.Now, recorded.Issue})
 		var failed *githost.Error
 		switch {
 		case ctx.Err() != nil:

@@ -1,6 +1,8 @@
 package hostingtest
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,5 +125,58 @@ func (p *place) listed(want ...githost.Issue) {
 	got, err := p.repo.Issues.List(p.ctx)
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		p.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// newestIssue returns the number of the newest issue that the writer opened; 0: there is none.
+func (p *place) newestIssue() int {
+	p.Helper()
+	if p.repo.Issues == nil {
+		return 0
+	}
+	all, err := p.repo.Issues.List(p.ctx)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	return all[0].Number
+}
+
+// issueOperations returns all operations on the issues of a repo. The first one opens an issue. An operation fails if
+// its result cannot be an issue of the repo.
+func issueOperations() []operation {
+	content := githost.IssueContent{Title: "It fails", Body: "Text\n\n" + githost.IssueMarker("dev", "0", "hello")}
+	labelled, edited := content, content
+	labelled.Labels = []string{"kalypso"}
+	edited.Title, edited.Closed = "It failed", true
+	one := func(i *githost.Issue, err error) error {
+		if err == nil && i == nil {
+			return errors.New("the operation returns neither an issue nor an error")
+		}
+		if err == nil && i.Number <= 0 {
+			return fmt.Errorf("the operation returns the issue %d", i.Number)
+		}
+		return err
+	}
+	return []operation{
+		{"Issues.Open", "open an issue", func(c call) error { return one(c.repo.Issues.Open(c.ctx, labelled)) }},
+		{"Issues.List", "list the issues", func(c call) error {
+			all, err := c.repo.Issues.List(c.ctx)
+			if len(all) > githost.MaxListedIssues {
+				return fmt.Errorf("the operation lists %d issues", len(all))
+			}
+			for _, i := range all {
+				if !i.Own {
+					return fmt.Errorf("the operation lists issue %d of another account", i.Number)
+				}
+				err = errors.Join(err, one(&i, nil))
+			}
+			return err
+		}},
+		{"Issues.Read", "", func(c call) error { return one(c.repo.Issues.Read(c.ctx, c.issue)) }},
+		{"Issues.Edit", "", func(c call) error { return one(c.repo.Issues.Edit(c.ctx, c.issue, edited)) }},
+		{"Issues.Comment", "", func(c call) error { return c.repo.Issues.Comment(c.ctx, c.issue, "Fixed.") }},
 	}
 }
