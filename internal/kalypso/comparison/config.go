@@ -21,6 +21,23 @@ type config struct {
 // maxParsed limits the size of a file that is read as a config, in bytes, as Kubernetes limits a ConfigMap.
 const maxParsed = 1 << 20
 
+// maxRest limits the size of the rest of a file, in bytes. A file that is indented again can be much longer: 20 kB of
+// nested keys "? ? ?" have 200 MB with their indents.
+const maxRest = 8 << 20
+
+var errLongRest = errors.New("the rest of the file is too long")
+
+// restText is the rest of a file, which has at most [maxRest] bytes.
+type restText struct{ strings.Builder }
+
+// Write implements [io.Writer].
+func (r *restText) Write(text []byte) (int, error) {
+	if r.Len()+len(text) > maxRest {
+		return 0, errLongRest
+	}
+	return r.Builder.Write(text)
+}
+
 // readConfig reads a file of a deployment target: the data of its ConfigMaps, or the variables of a shell file.
 func readConfig(name, content string) config {
 	c := config{values: map[string]string{}}
@@ -38,10 +55,10 @@ func readConfig(name, content string) config {
 	return c
 }
 
-// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read. It does not expand
-// aliases, so that the values are not larger than the content.
+// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read, or if the rest is too long.
+// It does not expand aliases, so that the values are not larger than the content.
 func (c *config) readConfigMaps(content string) bool {
-	var rest strings.Builder
+	var rest restText
 	for d := yaml.NewDecoder(strings.NewReader(content)); ; {
 		var document yaml.Node
 		err := d.Decode(&document)
@@ -53,12 +70,11 @@ func (c *config) readConfigMaps(content string) bool {
 			return false
 		}
 		c.takeData(&document)
-		text, err := yaml.Marshal(&document)
-		if err != nil {
+		rest.WriteString("---\n")
+		written := yaml.NewEncoder(&rest)
+		if err := errors.Join(written.Encode(&document), written.Close()); err != nil {
 			return false
 		}
-		rest.WriteString("---\n")
-		rest.Write(text)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,12 +88,25 @@ func ask(
 	if err != nil {
 		k.reports = []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err), Now: c.date.now()}}
 	}
+	k.redact()
+	return k.reports, k.unread
+}
+
+// redact removes the credential of the cluster from the reports, since the cluster can repeat it. The names of the
+// cluster and of the rendering's folders are our own, and stay.
+func (k *cluster) redact() {
 	for i := range k.reports {
-		for _, text := range []*string{&k.reports[i].Message, &k.reports[i].Revision, &k.reports[i].Object} {
-			*text = c.secrets.Redact(*text)
+		r := &k.reports[i]
+		for _, text := range []*string{&r.Message, &r.Revision, &r.Object} {
+			*text = k.secrets.Redact(*text)
+		}
+		if destination, ok := strings.CutPrefix(r.Cluster, k.name+"/"); ok {
+			r.Cluster = k.name + "/" + k.secrets.Redact(destination)
+		}
+		if !slices.Contains(k.of.Folders, r.Folder) {
+			r.Folder = k.secrets.Redact(r.Folder)
 		}
 	}
-	return k.reports, k.unread
 }
 
 // explain returns the reason why a request to a cluster failed. The caller limits the length of the server's message.
