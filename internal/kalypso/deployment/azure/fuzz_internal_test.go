@@ -2,12 +2,14 @@ package azure
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/clusters"
 )
 
@@ -52,6 +54,62 @@ func FuzzInventoryPage(f *testing.F) {
 			for _, one := range append(mapTexts(c.Labels, c.Properties), c.Name, c.Reason) {
 				if !utf8.ValidString(one) {
 					t.Errorf("%q is no text", one)
+				}
+			}
+		}
+	})
+}
+
+// FuzzConfigurations: a page of Flux configurations is read as encoding/json reads it, or refused. The reports of a
+// configuration are the same the second time, and each has a health that exists and a folder below the rendering.
+func FuzzConfigurations(f *testing.F) {
+	const id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Kubernetes/connectedClusters/c" +
+		"/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/fleet"
+	row := func(kustomizations, statuses string) string {
+		return `{"id":"` + id + `","properties":{"gitRepository":{"url":"https://x.io/a/b","repositoryRef":{"branch":"dev"}},` +
+			`"kustomizations":{` + kustomizations + `},"statuses":[` + statuses + `],"sourceSyncedCommitId":"dev@sha1:0",` +
+			`"statusUpdatedAt":"2026-01-01T00:00:00Z","complianceState":"Non-Compliant","errorMessage":"\u001b[2J"}}`
+	}
+	const own = `{"name":"fleet-k","kind":"Kustomization","complianceState":"Compliant","statusConditions":[{` +
+		`"type":"Ready","message":"Applied revision: dev@sha1:1","lastTransitionTime":"2026-01-01T00:00:00Z"}]}`
+	const below = `{"name":"n","kind":"Kustomization","appliedBy":{"name":"m"}},{"name":"m","kind":"kustomization",` +
+		`"appliedBy":{"name":"n"}},{"name":"r","kind":"HelmRelease","appliedBy":{"name":"FLEET-K"},"statusConditions":[` +
+		`{"type":"Ready","message":"Helm upgrade succeeded for release a/b.v2 with chart c@1.2.3"}]}`
+	for _, text := range []string{
+		row(`"k":{"path":"./large"}`, own), row(`"k":{"path":"large"},"l":{"path":"/../small/"}`, own+","+below),
+		row(`"":{"path":""}`, "null"), row("", own), row(`"k":null`, below), row(`"k":{"path":"x"},"K":{"path":"large"}`, own),
+	} {
+		f.Add([]byte(`{"data":[` + text + `]}`))
+	}
+	f.Add([]byte(`{"data":[{"id":"","properties":null},{"properties":{"suspend":true}}]}`))
+	of := deployment.Rendering{
+		Repo: "https://x.io/a/b", Branch: "dev", Path: ".", Folders: []string{"large", "small"}, Versions: true,
+	}
+	healths := append(slices.Clone(deployment.ReportStates), deployment.Offline)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		page, err := parsePage[configuration](text)
+		if err != nil {
+			if strings.Contains(err.Error(), string(text)) && len(text) > 20 {
+				t.Errorf("the error repeats the answer: %v", err)
+			}
+			return
+		}
+		var usual answerPage[configuration]
+		if err := json.Unmarshal(text, &usual); err != nil {
+			t.Fatalf("%q is read, and encoding/json says %v", text, err)
+		}
+		if diff := cmp.Diff(usual, *page); diff != "" {
+			t.Errorf("%q is read in another way (-encoding/json +ours):\n%s", text, diff)
+		}
+		for i, c := range page.Data {
+			reports := c.reports(of)
+			if diff := cmp.Diff(reports, usual.Data[i].reports(of)); diff != "" {
+				t.Errorf("the second time:\n%s", diff)
+			}
+			for _, r := range reports {
+				if !slices.Contains(healths, r.Health) || r.Folder == "" || strings.HasPrefix(r.Folder, "/") ||
+					strings.HasPrefix(r.Folder, "..") || !utf8.ValidString(r.Cluster+r.Object+r.Revision+r.Message) {
+					t.Errorf("the report is %+v", r)
 				}
 			}
 		}

@@ -4,10 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
 // FuzzPack: each object that a pack contains is kept under the hash of its content. All objects together have at most
@@ -100,6 +105,57 @@ func FuzzPackets(f *testing.F) {
 			t.Errorf("%q lists %d references", stream, len(refs.References))
 		}
 		_, _ = readCapabilitiesV2(bufio.NewReader(bytes.NewReader(stream)))
+	})
+}
+
+// FuzzReport: the answer to a push is a success only if the server unpacked the objects and refused no branch. Any other
+// answer is an error of a few printable lines, which does not contain the credential, whatever the server prints.
+func FuzzReport(f *testing.F) {
+	const secret = "canary-0123456789"
+	band := func(channel byte, text string) string { return fmt.Sprintf("%04x%c%s", len(text)+5, channel, text) }
+	line := func(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
+	const ok, flush = "unpack ok\n", "0000"
+	for _, report := range []string{
+		line(ok) + line("ok refs/heads/dev\n") + flush, line(ok) + line("ng refs/heads/dev pre-receive hook declined\n") + flush,
+		line("unpack "+secret+"\n") + flush, line(ok) + line("ng refs/heads/dev "+secret+"\x1b[2J\xff\n") + flush,
+		line(ok) + flush, line("unpack\n") + flush, line("ok refs/heads/dev") + flush, flush, "", line(ok) + line("ng x") + flush,
+		line(ok) + line("ng refs/heads/dev failed to update ref\n") + line("ok refs/heads/dev\n") + flush,
+	} {
+		f.Add([]byte(band(1, report) + flush))
+		f.Add([]byte(band(2, "one\rtwo "+secret+"\n") + band(1, report) + band(2, "\x1b]8;;"+secret) + band(3, secret)))
+		f.Add([]byte(band(1, report[:len(report)/2]) + band(2, "") + "0004" + band(1, report[len(report)/2:]) + "0001"))
+	}
+	client, err := NewClient(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	client.settings.Secrets.Add(secret)
+	at, err := client.Remote("https://acme.test/gitops")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		answer := newSideband(bufio.NewReader(bytes.NewReader(stream)), 1<<30, client.newOutput())
+		report, said, err := readReport(answer)
+		if err == nil {
+			err = pushError(report, said)
+		}
+		if err == nil {
+			refused := slices.ContainsFunc(report.CommandStatuses, func(c *packp.CommandStatus) bool { return c.Status != "ok" })
+			if report.UnpackStatus != "ok" || refused {
+				t.Errorf("%q is a success", stream)
+			}
+			return
+		}
+		text := at.wrapError(t.Context(), "push to", err).Error()
+		for line := range strings.SplitSeq(text, "\n") {
+			if printable.Line(line) != line {
+				t.Errorf("the line %q of the error is not printable", line)
+			}
+		}
+		if strings.Contains(text, secret) || len(text) > 256<<10 {
+			t.Errorf("the error contains the credential, or has %d bytes: %.300q", len(text), text)
+		}
 	})
 }
 

@@ -111,18 +111,26 @@ func (w *Writer) push(req PushRequest) error {
 	if err != nil {
 		return s.explain(err)
 	}
-	demux := newSideband(answer, math.MaxInt64, w.r.client.newOutput())
-	report := packp.NewReportStatus()
-	bounded := &boundedReader{r: demux, remaining: maxReport, err: errors.New("the report on the push is too long")}
-	if err := report.Decode(bounded); err != nil {
-		if lines := demux.output.lines(); len(lines) > 0 {
-			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)
-		}
+	report, said, err := readReport(newSideband(answer, math.MaxInt64, w.r.client.newOutput()))
+	if err != nil {
 		return s.explain(err)
 	}
+	return pushError(report, said)
+}
+
+// readReport reads the status report of a push, and what the server printed meanwhile.
+func readReport(answer *sideband) (report *packp.ReportStatus, said []string, err error) {
+	report = packp.NewReportStatus()
+	bounded := &boundedReader{r: answer, remaining: maxReport, err: errors.New("the report on the push is too long")}
+	if err := report.Decode(bounded); err != nil {
+		if lines := answer.output.lines(); len(lines) > 0 {
+			err = fmt.Errorf("%s: %w", strings.Join(lines, "; "), err)
+		}
+		return nil, nil, err
+	}
 	// Read to the end: hooks that run after the update still print, and would fail without a reader.
-	_, _ = io.Copy(io.Discard, demux)
-	return pushError(report, demux.output.lines())
+	_, _ = io.Copy(io.Discard, answer)
+	return report, answer.output.lines(), nil
 }
 
 // maxReport bounds the status report of a push, in bytes. It covers one branch.
