@@ -55,8 +55,8 @@ func readConfig(name, content string) config {
 	return c
 }
 
-// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read, or if the rest is too long.
-// It does not expand aliases, so that the values are not larger than the content.
+// readConfigMaps reads the data of ConfigMaps. It returns false if a document can't be read, or if the rest is too
+// long. It does not expand aliases, so that the values are not larger than the content.
 func (c *config) readConfigMaps(content string) bool {
 	var rest restText
 	for d := yaml.NewDecoder(strings.NewReader(content)); ; {

@@ -31,7 +31,8 @@ func FuzzErrors(f *testing.F) {
 	for _, status := range []int{200, 202, 301, 307, 400, 401, 403, 404, 405, 416, 429, 500, 503} {
 		for _, body := range []string{
 			"", "null", `{"errors":[{"code":"DENIED","message":"no ` + secret + `","detail":{"a":["` + secret + `"]}}]}`, "[[",
-			`{"errors":[{"code":"` + secret + `"}]}`, `{"errors":[{"code":1}]}`, `{"errors":null}`, "<html>" + secret, "\xff\x1b[2J",
+			`{"errors":[{"code":"` + secret + `"}]}`, `{"errors":[{"code":1}]}`, `{"errors":null}`,
+			"<html>" + secret, "\xff\x1b[2J",
 			`{"errors":[` + strings.Repeat(`{"message":"x"},`, 300) + `{"code":"BLOB_UNKNOWN"}]}`, `{"token":"` + secret + `"}`,
 		} {
 			f.Add(status, `Bearer realm="https://registry.acme.test/token",service="`+secret+`",scope="x"`, "/v2/x", body)
@@ -69,7 +70,8 @@ func FuzzErrors(f *testing.F) {
 		answers := 0
 		transport := answering(func(req *http.Request) *http.Response {
 			code := status
-			if answers++; answers > 3 { // a request is repeated until the context ends
+			answers++
+			if answers > 3 { // a request is repeated until the context ends
 				code = http.StatusNotFound
 			}
 			return &http.Response{

@@ -30,6 +30,7 @@ type team struct {
 	world  *hostingtest.World
 	host   githost.Host
 	repo   githost.Repo
+	repoOf *hostingtest.Repo
 	url    string
 	commit string
 	said   feedback.Sent
@@ -39,7 +40,7 @@ func newTeam(t *testing.T, on hosts.Host) *team {
 	t.Helper()
 	world := on.New(t)
 	people := world.AddRepo(t)
-	w := &team{T: t, world: world, host: world.Host(t, hostingtest.Writer), url: people.URL}
+	w := &team{T: t, world: world, host: world.Host(t, hostingtest.Writer), repoOf: people, url: people.URL}
 	local := gitserver.InitBare(t)
 	w.commit = gitserver.Seed(t, local, "team", map[string]string{"workload.yaml": "kind: Workload\n"})
 	gitserver.Git(t, local, "push", "--quiet", people.Remote, "team")
@@ -240,25 +241,63 @@ func TestSendToHiddenRepo(t *testing.T) {
 	})
 }
 
-// TestSendToForeignIssue: if people deleted the repo and created it again, the number in the state may belong to
-// another issue. This issue is not changed.
+// TestSendToForeignIssue: if people deleted the repo and created it again, the number in the state may belong to another
+// issue: one of people, our own one about another workload or environment, or a stranger's copy of the issue. This issue
+// is not changed.
 func TestSendToForeignIssue(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, hosts.Host{New: hosts.GitHub()})
-	theirs, err := w.repo.Issues.Open(t.Context(), githost.IssueContent{Title: "Theirs", Body: "Text"})
-	if err != nil {
-		t.Fatal(err)
+	fails, fine := w.message(githost.Failure, "x", "it fails"), w.message(githost.Success, "x", "")
+	ours, copied := fails.Issues[0], fails.Issues[0].Content
+	about := func(marker string) githost.IssueContent {
+		content := copied
+		content.Body = strings.ReplaceAll(copied.Body, ours.Marker, marker)
+		return content
 	}
-	state := func() feedback.Sent {
-		return feedback.Sent{Issues: map[string]feedback.SentIssue{"shop": {Repo: w.url, Number: theirs.Number}}}
+	for name, open := range map[string]func() int{
+		"people":              w.opens(githost.IssueContent{Title: "Theirs", Body: "Text"}),
+		"another workload":    w.opens(about(githost.IssueMarker("dev", "0", "web"))),
+		"another environment": w.opens(about(githost.IssueMarker("prod", "0", "shop"))),
+		"another key":         w.opens(about(githost.IssueMarker("dev", "1", "shop"))),
+		"the list of many":    w.opens(about(githost.IssueMarker("dev", "0", ""))),
+		"a stranger's copy":   func() int { return w.repoOf.OpenIssue(t, hostingtest.Cora, copied.Title, copied.Body) },
+	} {
+		number := open()
+		theirs, err := w.repo.Issues.Read(t.Context(), number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, marker := range []string{ours.Marker, ""} { // an early state has no marker
+			w.said = feedback.Sent{Issues: map[string]feedback.SentIssue{
+				"shop": {Repo: w.url, Number: number, Marker: marker, Text: "another"},
+			}}
+			w.sends(fails, -1)
+			if now := w.said.Issues["shop"].Number; now == number || now == 0 {
+				t.Errorf("%s: the issue of the workload is %d", name, now)
+			}
+			w.sends(fine, -1)
+			w.said.Issues = map[string]feedback.SentIssue{"shop": {Repo: w.url, Number: number, Marker: marker}}
+			w.sends(fine, -1)
+			if now, err := w.repo.Issues.Read(t.Context(), number); err != nil || *now != *theirs {
+				t.Errorf("%s: the issue is %+v, %v, and was %+v", name, now, err, theirs)
+			}
+		}
+		content := githost.IssueContent{Title: theirs.Title, Closed: true} // no issue of ours for the next one
+		if theirs.Own {
+			if _, err := w.repo.Issues.Edit(t.Context(), number, content); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	w.said = state()
-	w.sends(w.message(githost.Failure, "x", "it fails"), -1)
-	w.closed(false, false)
-	w.said = state()
-	w.sends(w.message(githost.Success, "x", ""), -1)
-	w.closed(false, false)
-	if now, err := w.repo.Issues.Read(t.Context(), theirs.Number); err != nil || *now != *theirs {
-		t.Errorf("the other issue is %+v, %v", now, err)
+}
+
+// opens returns a function that opens an issue as our account, and returns its number.
+func (w *team) opens(content githost.IssueContent) func() int {
+	return func() int {
+		opened, err := w.repo.Issues.Open(w.Context(), content)
+		if err != nil {
+			w.Fatal(err)
+		}
+		return opened.Number
 	}
 }

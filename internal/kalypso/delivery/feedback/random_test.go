@@ -35,6 +35,7 @@ type fleet struct {
 	said    feedback.Sent
 	names   int
 	theirs  map[string]hostfake.Issue // issues of other accounts, by repo and number
+	lists   int                       // how many lists of many workloads a stranger copied
 }
 
 // failing is a workload that fails.
@@ -84,13 +85,27 @@ func (f *fleet) change() {
 			f.fail(f.repos[0])
 		}
 	}
-	if names := sortedKeys(f.failing); len(names) > 0 { // a stranger copies an issue
+	if names := sortedKeys(f.failing); len(names) > 0 { // a stranger copies the issue of a workload
 		w := f.message(names[f.rnd.IntN(len(names)):][:1]).Issues[0]
-		repo := f.failing[w.Workload].repo
-		number := repo.OpenIssue(f, "eve", w.Content.Title, w.Content.Body)
-		one, _ := repo.Issues.Update(number, func(i *hostfake.Issue) { i.Closed = f.rnd.IntN(2) == 0 })
-		f.theirs[fmt.Sprint(repo.Name, number)] = one
+		f.copied(f.failing[w.Workload].repo, w.Content.Title, w.Content.Body)
 	}
+	for _, repo := range f.repos { // and the newest list of each repo
+		for _, i := range slices.Backward(repo.Issues.All()) {
+			marker, _ := githost.FindIssueMarker(i.Body)
+			if i.Author == hostfake.BotLogin && marker == (githost.IssueID{Environment: "dev", Key: "0"}) {
+				f.copied(repo, i.Title, i.Body)
+				f.lists++
+				break
+			}
+		}
+	}
+}
+
+// copied opens an issue of a stranger, who may close it.
+func (f *fleet) copied(repo *githubfake.Repo, title, body string) {
+	number := repo.OpenIssue(f, "eve", title, body)
+	one, _ := repo.Issues.Update(number, func(i *hostfake.Issue) { i.Closed = f.rnd.IntN(2) == 0 })
+	f.theirs[fmt.Sprint(repo.Name, number)] = one
 }
 
 func (f *fleet) fail(repo *githubfake.Repo) {
@@ -211,9 +226,10 @@ func sortedKeys[V any](of map[string]V) []string {
 
 // TestRandomFeedback: over random changes, kills and lost answers, each team is told after the next two complete
 // applies, and once all workloads are mended, a single apply leaves no issue of ours open. Issues of other accounts,
-// although they are copies of ours, silence nothing and are not changed.
+// although they are copies of ours, of workloads and of lists, silence nothing and are not changed.
 func TestRandomFeedback(t *testing.T) {
 	t.Parallel()
+	lists := 0
 	for seed := range seeds.Of(t, 40, 1000) {
 		f := newFleet(t, rand.New(rand.NewPCG(seed, 0)))
 		for range 8 {
@@ -236,8 +252,13 @@ func TestRandomFeedback(t *testing.T) {
 		if asked := f.fake.Requests(); len(asked) > 0 || f.said.HasIssues() {
 			t.Errorf("an apply with nothing to say sends %d requests, and knows %+v", len(asked), f.said)
 		}
+		lists += f.lists
 		if t.Failed() {
 			return
 		}
 	}
+	if lists == 0 {
+		t.Error("no stranger copied a list")
+	}
+	t.Logf("strangers copied %d lists", lists)
 }
