@@ -241,9 +241,9 @@ func TestSendToHiddenRepo(t *testing.T) {
 	})
 }
 
-// TestSendToForeignIssue: if people deleted the repo and created it again, the number in the state may belong to another
-// issue: one of people, our own one about another workload or environment, or a stranger's copy of the issue. This issue
-// is not changed.
+// TestSendToForeignIssue: if people deleted the repo and created it again, the number in the state may belong to
+// another issue: one of people, our own one about another workload or environment, or a stranger's copy of the issue.
+// This issue is not changed.
 func TestSendToForeignIssue(t *testing.T) {
 	t.Parallel()
 	w := newTeam(t, hosts.Host{New: hosts.GitHub()})

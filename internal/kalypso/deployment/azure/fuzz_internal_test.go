@@ -66,8 +66,9 @@ func FuzzConfigurations(f *testing.F) {
 	const id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Kubernetes/connectedClusters/c" +
 		"/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/fleet"
 	row := func(kustomizations, statuses string) string {
-		return `{"id":"` + id + `","properties":{"gitRepository":{"url":"https://x.io/a/b","repositoryRef":{"branch":"dev"}},` +
-			`"kustomizations":{` + kustomizations + `},"statuses":[` + statuses + `],"sourceSyncedCommitId":"dev@sha1:0",` +
+		return `{"id":"` + id + `","properties":{"gitRepository":{"url":"https://x.io/a/b",` +
+			`"repositoryRef":{"branch":"dev"}},"kustomizations":{` + kustomizations + `},"statuses":[` + statuses +
+			`],"sourceSyncedCommitId":"dev@sha1:0",` +
 			`"statusUpdatedAt":"2026-01-01T00:00:00Z","complianceState":"Non-Compliant","errorMessage":"\u001b[2J"}}`
 	}
 	const own = `{"name":"fleet-k","kind":"Kustomization","complianceState":"Compliant","statusConditions":[{` +
@@ -77,7 +78,8 @@ func FuzzConfigurations(f *testing.F) {
 		`{"type":"Ready","message":"Helm upgrade succeeded for release a/b.v2 with chart c@1.2.3"}]}`
 	for _, text := range []string{
 		row(`"k":{"path":"./large"}`, own), row(`"k":{"path":"large"},"l":{"path":"/../small/"}`, own+","+below),
-		row(`"":{"path":""}`, "null"), row("", own), row(`"k":null`, below), row(`"k":{"path":"x"},"K":{"path":"large"}`, own),
+		row(`"":{"path":""}`, "null"), row("", own), row(`"k":null`, below),
+		row(`"k":{"path":"x"},"K":{"path":"large"}`, own),
 	} {
 		f.Add([]byte(`{"data":[` + text + `]}`))
 	}

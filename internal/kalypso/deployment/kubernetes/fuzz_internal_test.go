@@ -96,13 +96,15 @@ func FuzzObjects(f *testing.F) {
 		`"org.opencontainers.image.revision":"dev@sha1:0"}}}}`
 	const release = `{"kind":"HelmRelease","metadata":{"name":"k","namespace":"apps"},"spec":{"chartRef":{` +
 		`"kind":"HelmChart","name":"g"}},"status":{"helmChart":"f/g","history":[{"status":"deployed","chartVersion":"1"}]}}`
-	const application = `{"kind":"Application","metadata":{"name":"k","namespace":"f"},"spec":{"sources":[{"path":"large",` +
-		`"repoURL":"https://x.io/a/b","targetRevision":"HEAD"},{"path":"large","repoURL":"https://x.io/a/b"}],"destination":` +
-		`{"name":"in-cluster"}},"status":{"sync":{"status":"Synced","revisions":["1"],"comparedTo":{}},"health":{` +
+	const application = `{"kind":"Application","metadata":{"name":"k","namespace":"f"},"spec":{"sources":[{` +
+		`"path":"large","repoURL":"https://x.io/a/b","targetRevision":"HEAD"},{"path":"large",` +
+		`"repoURL":"https://x.io/a/b"}],"destination":{"name":"in-cluster"}},"status":{"sync":{"status":"Synced",` +
+		`"revisions":["1"],"comparedTo":{}},"health":{` +
 		`"status":"Degraded"},"operationState":{"phase":"Running","retryCount":1,"startedAt":"2026-01-01T00:00:00Z"},` +
 		`"conditions":[{"type":"ComparisonError","message":"\u001b[2J"}]}}`
 	for _, items := range []string{
-		"", source + "," + kustomization, artifact + "," + strings.ReplaceAll(kustomization, "GitRepository", "OCIRepository"),
+		"", source + "," + kustomization,
+		artifact + "," + strings.ReplaceAll(kustomization, "GitRepository", "OCIRepository"),
 		source + "," + kustomization + "," + release, application, application + "," + kustomization + "," + source,
 		`{"kind":1}`, `{"kind":"Kustomization","metadata":[],"spec":"x","status":[null]}`, `{"kind":"Kustomization"}`,
 		strings.ReplaceAll(application, "in-cluster", canary), strings.ReplaceAll(kustomization, "large", canary),

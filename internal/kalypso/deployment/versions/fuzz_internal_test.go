@@ -20,15 +20,18 @@ var manifestSeeds = []string{
 	"kind: List\nitems: [{kind: List, items: [{containers: [{image: a:1}]}]}, null, [], x]\n", "a: &a [*a]", "\xff", "? [",
 	"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: k, namespace: f}\nspec: {path: " +
 		"../../x, sourceRef: {kind: GitRepository, name: g}}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: " +
-		"GitRepository\nmetadata: {name: g, namespace: f}\nspec: {url: \"https://u:canary-0123456789@x/y?a=b\", ref: {branch: m}}\n",
+		"GitRepository\nmetadata: {name: g, namespace: f}\nspec: {url: \"https://u:canary-0123456789@x/y?a=b\", " +
+		"ref: {branch: m}}\n",
 	"apiVersion: argoproj.io/v1\nkind: Application\nmetadata: {name: a}\nspec: {sources: [{chart: c, repoURL: oci://x}, " +
 		"{path: /a//b/.., repoURL: 'ssh://git:canary-0123456789@x/y', targetRevision: HEAD}]}\n",
-	"apiVersion: argoproj.io/v1\nkind: Application\nspec: {sourceHydrator: {drySource: {repoURL: a}, syncSource: {path: b}}}\n",
-	"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: &m {name: *m}\nspec: {chart: {spec: {chart: c}}}\n",
+	"apiVersion: argoproj.io/v1\nkind: Application\nspec: {sourceHydrator: {drySource: {repoURL: a}, " +
+		"syncSource: {path: b}}}\n",
+	"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: &m {name: *m}\nspec: {chart: {spec: " +
+		"{chart: c}}}\n",
 }
 
-// FuzzParse: the version of a target that files of teams state is the same the second time, and each of its texts is one
-// short printable line.
+// FuzzParse: the version of a target that files of teams state is the same the second time, and each of its texts is
+// one short printable line.
 func FuzzParse(f *testing.F) {
 	for i, text := range manifestSeeds {
 		f.Add([]byte(text), []byte(manifestSeeds[(i+1)%len(manifestSeeds)]))

@@ -63,7 +63,8 @@ func FuzzDecodeCommit(f *testing.F) {
 // alone.
 func FuzzCommitText(f *testing.F) {
 	for _, text := range []string{
-		"Subject", "Subject\n\nText\n\nTicket: 1\n", "S\r\n\r\nT", "\x00S", "tree x\nparent y\n\ncommitter z", "é\u2028\u202e", "S\n\n\xff",
+		"Subject", "Subject\n\nText\n\nTicket: 1\n", "S\r\n\r\nT", "\x00S", "tree x\nparent y\n\ncommitter z",
+		"é\u2028\u202e", "S\n\n\xff",
 		"\n\n gpgsig x", "S\n\nKalypso-Proof: 0\nKalypso-Rendering: 1",
 	} {
 		f.Add("Kalypso", "kalypso@acme.io", text, "APP-1", int64(1_700_000_000))

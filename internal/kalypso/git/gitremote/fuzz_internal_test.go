@@ -108,17 +108,19 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// FuzzReport: the answer to a push is a success only if the server unpacked the objects and refused no branch. Any other
-// answer is an error of a few printable lines, which does not contain the credential, whatever the server prints.
+// FuzzReport: the answer to a push is a success only if the server unpacked the objects and refused no branch. Any
+// other answer is an error of a few printable lines, which does not contain the credential, whatever the server prints.
 func FuzzReport(f *testing.F) {
 	const secret = "canary-0123456789"
 	band := func(channel byte, text string) string { return fmt.Sprintf("%04x%c%s", len(text)+5, channel, text) }
 	line := func(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
 	const ok, flush = "unpack ok\n", "0000"
 	for _, report := range []string{
-		line(ok) + line("ok refs/heads/dev\n") + flush, line(ok) + line("ng refs/heads/dev pre-receive hook declined\n") + flush,
+		line(ok) + line("ok refs/heads/dev\n") + flush,
+		line(ok) + line("ng refs/heads/dev pre-receive hook declined\n") + flush,
 		line("unpack "+secret+"\n") + flush, line(ok) + line("ng refs/heads/dev "+secret+"\x1b[2J\xff\n") + flush,
-		line(ok) + flush, line("unpack\n") + flush, line("ok refs/heads/dev") + flush, flush, "", line(ok) + line("ng x") + flush,
+		line(ok) + flush, line("unpack\n") + flush, line("ok refs/heads/dev") + flush, flush, "",
+		line(ok) + line("ng x") + flush,
 		line(ok) + line("ng refs/heads/dev failed to update ref\n") + line("ok refs/heads/dev\n") + flush,
 	} {
 		f.Add([]byte(band(1, report) + flush))
