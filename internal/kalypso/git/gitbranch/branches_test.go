@@ -163,8 +163,8 @@ func TestFoldersWith(t *testing.T) {
 	}
 }
 
-// TestFoldersWithBomb: a few trees, each listed ten times in the next, unfold to 10^8 folders. The search ends with an
-// error instead of visiting them all.
+// TestFoldersWithBomb: a few trees, each listed ten times in the next, unfold to 10^8 folders. The search looks into
+// each tree once. If all folders contain the file, it ends with an error instead of listing them all.
 func TestFoldersWithBomb(t *testing.T) {
 	t.Parallel()
 	repo := gitserver.InitBare(t)
@@ -185,7 +185,10 @@ func TestFoldersWithBomb(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.FoldersWith("none"); !errors.Is(err, gitbranch.ErrTooManyFolders) {
+	if found, err := s.FoldersWith("none"); err != nil || len(found) > 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, err := s.FoldersWith("x"); !errors.Is(err, gitbranch.ErrTooManyFolders) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -46,7 +46,9 @@ func (e *FolderError) Error() string {
 
 func (e *FolderError) Unwrap() error { return e.Err }
 
-// Walker visits what is below the paths of a snapshot. Its bounds apply to all its walks together.
+// Walker visits what is below the paths of a snapshot. Its bounds apply to all its walks together. It visits a tree at
+// each of its paths, since its callers need the paths: two teams may have the same files, and each file is an object of
+// its own. If only some paths matter, [Snapshot.Find] and [Snapshot.FoldersWith] look into each tree once.
 type Walker struct {
 	snapshot *Snapshot
 	bound    int // of entries

@@ -63,7 +63,13 @@ func TestBomb(t *testing.T) {
 			return bounded(err)
 		},
 		"FoldersWith": func() error {
-			_, err := s.FoldersWith("none")
+			if folders, err := s.FoldersWith("none"); err != nil || len(folders) > 0 {
+				return fmt.Errorf("found %v, %w", folders, err)
+			}
+			_, err := s.FoldersWith("file.yaml")
+			if !errors.Is(err, gitbranch.ErrTooManyFolders) {
+				return fmt.Errorf("got %w", err)
+			}
 			return bounded(err)
 		},
 		"Find": func() error {
