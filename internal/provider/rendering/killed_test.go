@@ -42,6 +42,7 @@ type killedRun struct {
 	// team has the workloads a, b and c, and gets feedback about them. Nil: no repo has them, and no team gets feedback.
 	team *githubfake.Repo
 	*publishing
+	*recordedRuns
 	kills int      // the number of applies that were killed
 	log   []string // what happened
 }
@@ -173,6 +174,14 @@ func (r *killedRun) observe(s *protocol.Session, all map[string]any) {
 	if !r.waves {
 		return
 	}
+	rollout := maps.Clone(acc.As[map[string]any](all["rollout"]))
+	rollout["observed"] = r.deployment(s, false)
+	all["rollout"] = rollout
+}
+
+// deployment returns the state of the clusters. All report that they run the head of the branch.
+func (r *killedRun) deployment(s *protocol.Session, versions bool) tftypes.Value {
+	r.T.Helper()
 	head := gitserver.Rev(r.T, r.on.Path, "dev")
 	var reports []any
 	for _, name := range r.types {
@@ -182,14 +191,12 @@ func (r *killedRun) observe(s *protocol.Session, all map[string]any) {
 		})
 	}
 	seen, ds := s.ReadData(r.T.Context(), "kalypso_deployment_state", map[string]any{
-		"gitops_repo": r.given["gitops_repo"], "source": map[string]any{"reports": reports},
+		"gitops_repo": r.given["gitops_repo"], "source": map[string]any{"reports": reports}, "versions": versions,
 	})
 	if ds.HasErrors() {
 		r.fatalf("deployment state: %s", ds)
 	}
-	rollout := maps.Clone(acc.As[map[string]any](all["rollout"]))
-	rollout["observed"] = seen
-	all["rollout"] = rollout
+	return seen
 }
 
 func (r *killedRun) fatalf(format string, a ...any) {
@@ -224,7 +231,14 @@ func (r *killedRun) run(ctx context.Context) (changes bool, ds protocol.Diagnost
 		r.Resource = *after
 	}
 	if published != nil && published.Changes() {
-		return true, r.publish(ctx, published, commitOf(r.T, r.Resource.State))
+		changes = true
+		if ds := r.publish(ctx, published, commitOf(r.T, r.Resource.State)); ds.HasErrors() {
+			return true, ds
+		}
+	}
+	if r.recordedRuns != nil && ctx.Err() == nil {
+		recorded, ds := r.runRecord(ctx)
+		return changes || recorded, ds
 	}
 	return changes, ds
 }
@@ -239,6 +253,10 @@ func (r *killedRun) kill() {
 	if publishing != nil {
 		was := *publishing
 		defer func() { *publishing = was }()
+	}
+	if recordedRuns := r.recordedRuns; recordedRuns != nil {
+		was := recordedRuns.record
+		defer func() { recordedRuns.record = was }()
 	}
 	point := "at its end"
 	switch n := r.IntN(r.points); {
@@ -261,6 +279,8 @@ func (r *killedRun) kill() {
 	case n == 1:
 		r.fake.Git.DropAnswer()
 		point = "at its end, after the answer to its push was lost"
+	case n == 6:
+		point = r.killRecord(cancel)
 	case n >= 4:
 		point = r.killPublication(1+r.IntN(25), cancel)
 	}
@@ -396,6 +416,9 @@ func (r *killedRun) chain(rounds int) int {
 			r.expectPublished()
 			r.expectFeedback()
 		}
+		if r.recordedRuns != nil {
+			r.expectRecorded()
+		}
 		if r.IntN(3) == 0 {
 			r.expectRefused()
 		}
@@ -464,7 +487,7 @@ func TestKilledApplies(t *testing.T) {
 	var kills atomic.Int64
 	for name, setup := range map[string]func(*killedRun){
 		"push": func(*killedRun) {}, "pull request": (*killedRun).byPullRequest, "waves": (*killedRun).inWaves,
-		"publication and feedback": (*killedRun).publishes,
+		"publication, feedback and records": func(r *killedRun) { r.publishes(); r.records() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range seeds.Of(t, 3, 40) {
