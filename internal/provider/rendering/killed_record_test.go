@@ -75,7 +75,8 @@ func (r *killedRun) expectRecorded() {
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	store, err := gitstore.Open(client, "file://"+r.store.Path, "history", "", gitbranch.Author{Name: "K", Email: "k@acme.io"})
+	author := gitbranch.Author{Name: "K", Email: "k@acme.io"}
+	store, err := gitstore.Open(client, "file://"+r.store.Path, "history", "", author)
 	if err != nil {
 		r.T.Fatal(err)
 	}

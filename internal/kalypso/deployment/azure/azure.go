@@ -4,6 +4,7 @@ package azure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,12 +32,16 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	if err != nil {
 		return nil, err
 	}
-	var reports []deployment.Report
-	if err := query(ctx, g, configurationsQuery(of.Repo), func(c configuration) {
-		reports = append(reports, c.reports(of)...)
-	}); err != nil {
+	found := deployment.Collector{Max: maxReported}
+	err = query(ctx, g, configurationsQuery(of.Repo), func(c configuration) error { return c.report(of, &found) })
+	if errors.Is(err, deployment.ErrTooManyReports) {
+		return nil, fmt.Errorf("the reports have more than %d MiB; narrow subscriptions or management_groups",
+			maxReported>>20)
+	}
+	if err != nil {
 		return nil, err
 	}
+	reports := found.Reports
 	if slices.ContainsFunc(reports, func(r deployment.Report) bool { return isConnected(r.Cluster) }) {
 		if err := markOffline(ctx, g, reports); err != nil {
 			return nil, err
@@ -83,9 +88,15 @@ func isConnected(cluster string) bool {
 
 // markOffline marks the reports of disconnected clusters, which are outdated.
 func markOffline(ctx context.Context, g *client, reports []deployment.Report) error {
-	status := map[string]string{}
-	if err := query(ctx, g, connectedQuery, func(c clusterRow) {
-		status[strings.ToLower(c.ID)] = c.ConnectivityStatus
+	status := map[string]string{} // of the clusters in reports
+	for _, r := range reports {
+		status[strings.ToLower(r.Cluster)] = ""
+	}
+	if err := query(ctx, g, connectedQuery, func(c clusterRow) error {
+		if _, reported := status[strings.ToLower(c.ID)]; reported {
+			status[strings.ToLower(c.ID)] = deployment.OneLine(c.ConnectivityStatus)
+		}
+		return nil
 	}); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ const (
 	pageSize         = 1000 // maximum of the service
 	maxRows          = 1_000_000
 	maxResponseBytes = 64 << 20 // of a page
+	maxReported      = 1 << 30  // bytes of the reports of all Flux configurations
 	maxAttempts      = 5        // after "try again later" or no response
 )
 
@@ -74,8 +75,9 @@ type answerPage[T any] struct {
 	Data            []T    `json:"data"`
 }
 
-// query reads all pages of a query, and visits each row once. The query must order its rows by ID.
-func query[T interface{ id() string }](ctx context.Context, g *client, text string, visit func(T)) error {
+// query reads all pages of a query, and visits each row once, up to the first error. The query must order its rows by
+// ID.
+func query[T interface{ id() string }](ctx context.Context, g *client, text string, visit func(T) error) error {
 	seen := map[[sha256.Size]byte]bool{} // hashes of IDs, which are long
 	request := armresourcegraph.QueryRequest{
 		Query: &text, Subscriptions: pointers(g.scope.Subscriptions), ManagementGroups: pointers(g.scope.ManagementGroups),
@@ -97,7 +99,9 @@ func query[T interface{ id() string }](ctx context.Context, g *client, text stri
 			key := sha256.Sum256([]byte(strings.ToLower(row.id())))
 			if !seen[key] { // a row may move to the next page between two requests
 				seen[key] = true
-				visit(row)
+				if err := visit(row); err != nil {
+					return err
+				}
 			}
 		}
 		switch {

@@ -76,8 +76,8 @@ func (c configuration) follows(of deployment.Rendering) bool {
 		ref.Tag == "" && ref.Semver == "" && ref.Commit == ""
 }
 
-// reports returns the reports for each folder that the configuration's Kustomizations follow.
-func (c configuration) reports(of deployment.Rendering) []deployment.Report {
+// report adds the reports for each folder that the configuration's Kustomizations follow.
+func (c configuration) report(of deployment.Rendering, to *deployment.Collector) error {
 	if !c.follows(of) {
 		return nil
 	}
@@ -88,7 +88,6 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 			owners[strings.ToLower(s.Name)] = s
 		}
 	}
-	var all []deployment.Report
 	for _, key := range slices.Sorted(maps.Keys(c.Properties.Kustomizations)) {
 		folder, inside := of.FolderOf(c.Properties.Kustomizations[key].Path)
 		if !inside {
@@ -115,18 +114,22 @@ func (c configuration) reports(of deployment.Rendering) []deployment.Report {
 				r.Revision = revision
 			}
 		}
-		all = append(all, r)
+		if err := to.Add(r); err != nil {
+			return err
+		}
 		for _, s := range c.Properties.Statuses {
 			if s.isBelow(own, owners) {
 				nested := s.report(r)
 				if of.Versions {
 					nested.Revision = cmp.Or(s.readyMatch(appliedRevision), s.readyMatch(releasedChart))
 				}
-				all = append(all, nested)
+				if err := to.Add(nested); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	return all
+	return nil
 }
 
 // health returns the health of the configuration. It is Healthy if one of its objects reports that it is not compliant,

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -104,11 +105,15 @@ func FuzzConfigurations(f *testing.F) {
 			t.Errorf("%q is read in another way (-encoding/json +ours):\n%s", text, diff)
 		}
 		for i, c := range page.Data {
-			reports := c.reports(of)
-			if diff := cmp.Diff(reports, usual.Data[i].reports(of)); diff != "" {
+			found, again := deployment.Collector{Max: 1 << 20}, deployment.Collector{Max: 1 << 20}
+			if err := c.report(of, &found); err != nil && !errors.Is(err, deployment.ErrTooManyReports) {
+				t.Error(err)
+			}
+			_ = usual.Data[i].report(of, &again)
+			if diff := cmp.Diff(found.Reports, again.Reports); diff != "" {
 				t.Errorf("the second time:\n%s", diff)
 			}
-			for _, r := range reports {
+			for _, r := range found.Reports {
 				if !slices.Contains(healths, r.Health) || r.Folder == "" || strings.HasPrefix(r.Folder, "/") ||
 					strings.HasPrefix(r.Folder, "..") || !utf8.ValidString(r.Cluster+r.Object+r.Revision+r.Message) {
 					t.Errorf("the report is %+v", r)

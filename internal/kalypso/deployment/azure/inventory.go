@@ -47,15 +47,8 @@ func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error
 	if err != nil {
 		return found, err
 	}
-	var full error
-	if err := query(ctx, g, inventoryQuery, func(r clusterRow) {
-		if full == nil {
-			full = found.Add(r.ID, r.cluster())
-		}
-	}); err != nil {
-		return found, err
-	}
-	return found, full
+	err = query(ctx, g, inventoryQuery, func(r clusterRow) error { return found.Add(r.ID, r.cluster()) })
+	return found, err
 }
 
 // cluster returns the cluster of a row. Its labels are the tags.

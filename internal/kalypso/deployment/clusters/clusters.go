@@ -22,6 +22,7 @@ const (
 	maxProps  = 256     // properties of a cluster
 	maxText   = 1024    // bytes of a name, or of a key or a value of a label or property
 	maxTexts  = 1 << 26 // bytes of all texts of a source, also of the objects that are left out
+	textSize  = 16      // bytes that a text has beside its content: many empty texts take memory too
 )
 
 // Cluster is a cluster as a source lists it.
@@ -85,9 +86,9 @@ func (c *Cluster) check() (size int, err error) {
 		if len(text) > maxText {
 			return 0, fmt.Errorf("one of its names, labels or properties has more than %d bytes", maxText)
 		}
-		size += len(text)
+		size += textSize + len(text)
 	}
-	return size + len(c.Reason), nil
+	return size + textSize + len(c.Reason), nil
 }
 
 // List contains the clusters of a source.
@@ -115,7 +116,7 @@ func (l *List) LeaveOut(object string, why error) error {
 		object = strings.ToValidUTF8(object[:maxText], "") + "…"
 	}
 	text := printable.Line(object + ": " + why.Error())
-	l.size += len(text)
+	l.size += textSize + len(text)
 	l.LeftOut = append(l.LeftOut, text)
 	return l.full()
 }

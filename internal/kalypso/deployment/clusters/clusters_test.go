@@ -218,18 +218,21 @@ func TestLimits(t *testing.T) {
 		!strings.HasSuffix(long.LeftOut[0], "ä…: canary") {
 		t.Errorf("an object with a long name: %d bytes, %v", len(long.LeftOut[0]), err)
 	}
-	for want, c := range map[string]clusters.Cluster{
-		"more than 10000 clusters": {Name: "c"}, "lists more than 10000": {},
-		"more than 64 MiB": {Name: "c", Properties: func() map[string]string {
-			set := many(100)
-			for key := range set {
-				set[key] = strings.Repeat("x", 1024)
-			}
-			return set
-		}()},
+	large := many(100)
+	for key := range large {
+		large[key] = strings.Repeat("x", 1024)
+	}
+	for _, test := range []struct {
+		want    string
+		cluster clusters.Cluster
+	}{
+		{"more than 10000 clusters", clusters.Cluster{Name: "c"}}, {"lists more than 10000", clusters.Cluster{}},
+		{"more than 64 MiB", clusters.Cluster{Name: "c", Properties: large}},
+		{"more than 64 MiB", clusters.Cluster{Name: "c", Properties: many(256)}}, // short texts take memory too
+		{"more than 64 MiB", clusters.Cluster{Name: "c", Reason: strings.Repeat("x", 10_000)}},
 	} {
-		if _, err := fill(c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		if _, err := fill(test.cluster); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
 	var half []clusters.List

@@ -27,16 +27,19 @@ func (k *cluster) argoCD(ctx context.Context) (there bool, err error) {
 		return false, err
 	}
 	for _, o := range applications.objects {
-		if err := ctx.Err(); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = k.application(object{o})
+		}
+		if err != nil {
 			return true, err
 		}
-		k.application(object{o})
 	}
 	return true, nil
 }
 
 // application adds a report for each source of an Application that is a folder of the rendering.
-func (k *cluster) application(o object) {
+func (k *cluster) application(o object) error {
 	revisions := o.texts("status", "sync", "revisions")
 	if len(o.objects("spec", "sources")) == 0 {
 		revisions = []string{o.text("status", "sync", "revision")}
@@ -56,8 +59,11 @@ func (k *cluster) application(o object) {
 		if r.Cluster != k.name {
 			namespace = otherCluster
 		}
-		k.addReport(r, namespace)
+		if err := k.addReport(r, namespace); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // isBranch reports whether a target revision may be the rendering's branch. With HEAD, the synced commit decides.

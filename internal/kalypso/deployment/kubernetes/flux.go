@@ -91,7 +91,7 @@ func (k *cluster) kustomization(ctx context.Context, o object) error {
 	if !follows {
 		if why != "" && slices.Contains(k.of.Folders, folder) {
 			r.Health, r.Message = deployment.Elsewhere, why
-			k.reports = append(k.reports, r)
+			return k.Add(r)
 		}
 		return nil
 	}
@@ -105,8 +105,7 @@ func (k *cluster) kustomization(ctx context.Context, o object) error {
 		r.Revision = k.builtFrom(o, source, r)
 	}
 	own.with(source.sourceStatus(o.text("status", "lastAppliedRevision"), now)).fill(&r)
-	k.addReport(r, o.text("spec", "targetNamespace"))
-	return nil
+	return k.addReport(r, o.text("spec", "targetNamespace"))
 }
 
 // builtFrom returns the revision of the branch from which the artifact of a report was built. An artifact of the

@@ -129,7 +129,7 @@ func FuzzObjects(f *testing.F) {
 			c := &client{secrets: &redact.Secrets{}, date: &serverDate{}}
 			c.secrets.Add(canary)
 			c.date.at.Store(&at)
-			k := &cluster{name: "hub", client: c, of: of, folders: readFolders(of), lists: map[resource]*resourceList{}}
+			k := newCluster("hub", c, of, readFolders(of))
 			var page unstructured.UnstructuredList
 			if page.UnmarshalJSON(text) != nil {
 				return nil, errors.New("no list")
@@ -153,16 +153,16 @@ func FuzzObjects(f *testing.F) {
 			return
 		}
 		again, _ := ask()
-		if diff := cmp.Diff(k.reports, again.reports); diff != "" || err != nil {
+		if diff := cmp.Diff(k.Reports, again.Reports); diff != "" || err != nil {
 			t.Errorf("%q: %v, and the second time:\n%s", text, err, diff)
 		}
 		// Each object and each source of an Application is a report, and each of the three objects in the folder is one of
 		// these objects for each of the namespaces to which a report brings the folder.
-		if n, most := len(k.reports), len(text)*len(text); n > most {
+		if n, most := len(k.Reports), len(text)*len(text); n > most {
 			t.Errorf("%d bytes are %d reports", len(text), n)
 		}
 		healths := append(slices.Clone(deployment.ReportStates), deployment.Offline, deployment.Elsewhere)
-		for _, r := range k.reports {
+		for _, r := range k.Reports {
 			if !slices.Contains(healths, r.Health) || r.Folder == "" || strings.HasPrefix(r.Folder, "/") ||
 				strings.HasPrefix(r.Folder, "..") || !r.Now.Equal(at) {
 				t.Errorf("the report is %+v", r)

@@ -27,6 +27,7 @@ const (
 	pageSize    = 500
 	maxObjects  = 20000   // of one kind
 	maxKept     = 1 << 27 // bytes of the objects of all kinds
+	maxReported = 1 << 26 // bytes of the reports of a cluster
 )
 
 // Source reports on clusters. It maps their names to connections.
@@ -73,7 +74,7 @@ func ask(
 	if err := c.login(ctx); err != nil {
 		return []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err)}}, nil
 	}
-	k := &cluster{name: name, client: c, of: of, folders: folders, lists: map[resource]*resourceList{}}
+	k := newCluster(name, c, of, folders)
 	flux, err := k.flux(ctx)
 	argo := false
 	if err == nil {
@@ -86,17 +87,17 @@ func ask(
 		err = k.addNested(ctx)
 	}
 	if err != nil {
-		k.reports = []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err), Now: c.date.now()}}
+		k.Reports = []deployment.Report{{Cluster: name, Health: deployment.Offline, Message: explain(err), Now: c.date.now()}}
 	}
 	k.redact()
-	return k.reports, k.unread
+	return k.Reports, k.unread
 }
 
 // redact removes the credential of the cluster from the reports, since the cluster can repeat it. The names of the
 // cluster and of the rendering's folders are our own, and stay.
 func (k *cluster) redact() {
-	for i := range k.reports {
-		r := &k.reports[i]
+	for i := range k.Reports {
+		r := &k.Reports[i]
 		for _, text := range []*string{&r.Message, &r.Revision, &r.Object} {
 			*text = k.secrets.Redact(*text)
 		}
@@ -121,6 +122,8 @@ func explain(err error) string {
 		return "it denies the request; the guide \"Does it run?\" lists the permissions: " + err.Error()
 	case apierrors.IsUnauthorized(err):
 		return "it rejects the credential"
+	case errors.Is(err, deployment.ErrTooManyReports):
+		return fmt.Sprintf("its objects have reports of more than %d MiB", maxReported>>20)
 	case errors.As(err, new(*http.MaxBytesError)):
 		return fmt.Sprintf("a response is larger than %d MiB", maxResponseBytes>>20)
 	}
@@ -130,14 +133,21 @@ func explain(err error) string {
 // cluster collects the reports of one cluster.
 type cluster struct {
 	*client
+	deployment.Collector
 	name    string
 	of      deployment.Rendering
 	folders map[string]folderReader
 	lists   map[resource]*resourceList
 	kept    int // bytes of all objects in lists
 	parents []parent
-	reports []deployment.Report
 	unread  error // of reading the branch
+}
+
+func newCluster(name string, c *client, of deployment.Rendering, folders map[string]folderReader) *cluster {
+	return &cluster{
+		client: c, Collector: deployment.Collector{Max: maxReported}, name: name, of: of, folders: folders,
+		lists: map[resource]*resourceList{},
+	}
 }
 
 // resourceList contains all objects of one resource.

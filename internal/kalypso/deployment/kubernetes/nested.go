@@ -20,11 +20,11 @@ type parent struct {
 }
 
 // addReport adds a report. The objects in its folder are checked too, unless they are deployed to another cluster.
-func (k *cluster) addReport(r deployment.Report, namespace string) {
-	k.reports = append(k.reports, r)
+func (k *cluster) addReport(r deployment.Report, namespace string) error {
 	if namespace != otherCluster && slices.Contains(k.of.Folders, r.Folder) {
 		k.parents = append(k.parents, parent{r.Folder, namespace})
 	}
+	return k.Add(r)
 }
 
 // addNested adds the reports of the Kustomizations, HelmReleases and Applications in the folders that the cluster
@@ -50,46 +50,44 @@ func (k *cluster) addNested(ctx context.Context) error {
 			}
 			if at := (place{p, of}); !done[at] {
 				done[at] = true
-				found, err := k.nestedReports(ctx, p.folder, of)
-				if err != nil {
+				if err := k.addNestedReports(ctx, p.folder, of); err != nil {
 					return err
 				}
-				k.reports = append(k.reports, found...)
 			}
 		}
 	}
 	return nil
 }
 
-// nestedReports returns the reports of the objects with a name. There may be several if the folder names no namespace.
-func (k *cluster) nestedReports(
-	ctx context.Context, folder string, of versions.Reference,
-) ([]deployment.Report, error) {
+// addNestedReports adds the reports of the objects with a name. There may be several if the folder names no namespace.
+func (k *cluster) addNestedReports(ctx context.Context, folder string, of versions.Reference) error {
 	kind := nestedKinds[of.Kind]
 	list, err := k.list(ctx, kind.group, kind.name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []deployment.Report
-	for _, o := range list.named(of.Namespace, of.Name) {
+	named := list.named(of.Namespace, of.Name)
+	for _, o := range named {
 		r := deployment.Report{Cluster: k.name, Folder: folder, Object: o.name(), Nested: true, Now: k.date.now()}
 		found, err := k.nestedStatus(ctx, kind.group, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		found.fill(&r)
 		if k.of.Versions {
 			r.Revision = o.appliedRevision(kind.group)
 		}
-		all = append(all, r)
+		if err := k.Add(r); err != nil {
+			return err
+		}
 	}
-	if len(all) == 0 {
-		all = append(all, deployment.Report{
-			Cluster: k.name, Folder: folder, Object: of.String(), Nested: true, Health: deployment.Progressing,
-			Message: "the folder contains it, but the cluster does not yet", Now: k.date.now(),
-		})
+	if len(named) > 0 {
+		return nil
 	}
-	return all, nil
+	return k.Add(deployment.Report{
+		Cluster: k.name, Folder: folder, Object: of.String(), Nested: true, Health: deployment.Progressing,
+		Message: "the folder contains it, but the cluster does not yet", Now: k.date.now(),
+	})
 }
 
 // nestedStatus returns the status of an object in a folder, together with its sources.
