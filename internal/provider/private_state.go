@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 func (s server) ImportResourceState(
@@ -94,7 +94,7 @@ func passPrivate[Req, Resp any](
 	return resp, nil
 }
 
-// bulkKey is the key of the bulk data in a private state, see [schemas.Bulk]. So far only renderings have bulk data.
+// bulkKey is the key of the bulk data in a private state, see [resources.Bulk]. So far only renderings have bulk data.
 const bulkKey = "delivery"
 
 // withoutBulk returns a context with the bulk data of a private state, and the private state without them. A private
@@ -104,15 +104,15 @@ func withoutBulk(ctx context.Context, private []byte) (context.Context, []byte) 
 	err := json.Unmarshal(private, &keys)
 	data, ok := keys[bulkKey]
 	if err != nil || !ok {
-		return schemas.WithBulk(ctx, nil), private
+		return resources.WithBulk(ctx, nil), private
 	}
 	delete(keys, bulkKey)
-	return schemas.WithBulk(ctx, data), encodeKeys(keys)
+	return resources.WithBulk(ctx, data), encodeKeys(keys)
 }
 
 // withBulk returns the private state with the bulk data of the context.
 func withBulk(ctx context.Context, private []byte) []byte {
-	data := *schemas.Bulk(ctx)
+	data := *resources.Bulk(ctx)
 	if len(data) == 0 {
 		return private
 	}

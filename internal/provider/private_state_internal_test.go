@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // The framework gets the private state without the bulk data. It gets a private state that can't be decoded unchanged.
@@ -25,7 +25,7 @@ func TestWithoutBulk(t *testing.T) {
 		{`none`, `none`, ""},
 	} {
 		ctx, framework := withoutBulk(t.Context(), []byte(tt.private))
-		if bulk := *schemas.Bulk(ctx); string(framework) != tt.framework || string(bulk) != tt.bulk {
+		if bulk := *resources.Bulk(ctx); string(framework) != tt.framework || string(bulk) != tt.bulk {
 			t.Errorf("%s becomes %s with %q, not %s with %q", tt.private, framework, bulk, tt.framework, tt.bulk)
 		}
 	}
@@ -40,7 +40,7 @@ func TestWithBulk(t *testing.T) {
 		{`{"other":"MQ=="}`, "", `{"other":"MQ=="}`},
 		{`{"other":"MQ=="}`, "\x00\xff", `{"delivery":"AP8=","other":"MQ=="}`},
 	} {
-		joined := withBulk(schemas.WithBulk(t.Context(), []byte(tt.bulk)), []byte(tt.framework))
+		joined := withBulk(resources.WithBulk(t.Context(), []byte(tt.bulk)), []byte(tt.framework))
 		if string(joined) != tt.joined {
 			t.Errorf("%s with %q becomes %s, not %s", tt.framework, tt.bulk, joined, tt.joined)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -46,7 +46,7 @@ func readKey(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) 
 }
 
 // planPublicKey plans the public key, by which Terraform notices another key. Without a commit nothing is signed.
-func planPublicKey(c *schemas.Call, key *sign.Key, known bool) {
+func planPublicKey(c *resources.Call, key *sign.Key, known bool) {
 	switch {
 	case c.Plan.IsNull("commit") && c.State != nil:
 		c.Plan.Keep(c.State, "public_key")
@@ -58,7 +58,7 @@ func planPublicKey(c *schemas.Call, key *sign.Key, known bool) {
 }
 
 // setPublicKey sets the public key to that of a key, which may be nil.
-func setPublicKey(m schemas.Model, key *sign.Key) {
+func setPublicKey(m resources.Model, key *sign.Key) {
 	m.Set(tfvalue.Values{"public_key": nil})
 	if key != nil {
 		m.Set(tfvalue.Values{"public_key": key.PEM()})
@@ -66,7 +66,7 @@ func setPublicKey(m schemas.Model, key *sign.Key) {
 }
 
 // signer returns the public key of the last publication, or nil.
-func signer(m schemas.Model) *sign.PublicKey {
+func signer(m resources.Model) *sign.PublicKey {
 	key, err := sign.ParsePublicKey(m.Text("public_key"))
 	if err != nil {
 		return nil

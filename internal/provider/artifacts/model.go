@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -26,10 +27,10 @@ type published map[string]artifacts.Artifact
 const publishedKey = "published"
 
 // known reports whether everything is known that decides which artifacts there are.
-func known(m schemas.Model) bool { return m.Decoder().Known("gitops_repo", "commit", "repository") }
+func known(m resources.Model) bool { return m.Decoder().Known("gitops_repo", "commit", "repository") }
 
 // destination returns the location of the rendering, and reports its errors.
-func destinationOf(m schemas.Model, diags *diag.Diagnostics) destination.Destination {
+func destinationOf(m resources.Model, diags *diag.Diagnostics) destination.Destination {
 	var ps problem.Problems
 	at := schemas.ReadDestination(m.Reporting(&ps))
 	tfvalue.AppendProblems(diags, ps)
@@ -37,7 +38,7 @@ func destinationOf(m schemas.Model, diags *diag.Diagnostics) destination.Destina
 }
 
 // samePublication reports whether the same folders are published as in the state.
-func samePublication(c *schemas.Call) bool {
+func samePublication(c *resources.Call) bool {
 	for _, name := range []string{"gitops_repo", "commit", "repository"} {
 		if c.State == nil || !c.Plan[name].Equal(c.State[name]) {
 			return false
@@ -47,7 +48,7 @@ func samePublication(c *schemas.Call) bool {
 }
 
 // base returns the repository above those of the artifacts. The schema has checked it.
-func base(m schemas.Model, diags *diag.Diagnostics) registry.Repository {
+func base(m resources.Model, diags *diag.Diagnostics) registry.Repository {
 	base, err := registry.ParseRepository(m.Text("repository"))
 	if err != nil {
 		diags.AddAttributeError(path.Root("repository"), "Invalid repository", problem.Sentence(err))
@@ -56,7 +57,7 @@ func base(m schemas.Model, diags *diag.Diagnostics) registry.Repository {
 }
 
 // publication returns where and how the folders of a model are published.
-func publication(c *schemas.Call, m schemas.Model, last published) artifacts.Publication {
+func publication(c *resources.Call, m resources.Model, last published) artifacts.Publication {
 	tags := m.Decoder().Strings("tags")
 	slices.Sort(tags)
 	return artifacts.Publication{
@@ -66,7 +67,7 @@ func publication(c *schemas.Call, m schemas.Model, last published) artifacts.Pub
 }
 
 // setArtifacts sets the attribute artifacts. A digest that is not known yet is unknown.
-func setArtifacts(m schemas.Model, all map[string]artifacts.Artifact) {
+func setArtifacts(m resources.Model, all map[string]artifacts.Artifact) {
 	values := make(map[string]tfvalue.Values, len(all))
 	for clusterType, a := range all {
 		values[clusterType] = tfvalue.ValuesOf(a)
@@ -78,7 +79,7 @@ func setArtifacts(m schemas.Model, all map[string]artifacts.Artifact) {
 }
 
 // keepArtifacts plans those of the state, while there is no commit.
-func keepArtifacts(c *schemas.Call) {
+func keepArtifacts(c *resources.Call) {
 	setArtifacts(c.Plan, nil)
 	if given, _ := tfvalue.Members(c.State["artifacts"]); len(given) == 0 {
 		return
@@ -91,7 +92,7 @@ func keepArtifacts(c *schemas.Call) {
 }
 
 // setTags sets the tags to those that the registry has. A set that was not given stays so.
-func setTags(m schemas.Model, tags []string) {
+func setTags(m resources.Model, tags []string) {
 	if m.IsNull("tags") {
 		return
 	}
@@ -100,7 +101,7 @@ func setTags(m schemas.Model, tags []string) {
 }
 
 // changedDigests returns the cluster types whose planned digest is known, and another than the published one.
-func changedDigests(planned schemas.Model, now published) (names []string) {
+func changedDigests(planned resources.Model, now published) (names []string) {
 	for clusterType, a := range planned.Decoder().Each("artifacts") {
 		if digest := a.String("digest"); !unknown.Is(digest) && digest != now[clusterType].Digest {
 			names = append(names, clusterType)

@@ -14,30 +14,30 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewResource returns the resource kalypso_oci_artifacts, which publishes the folders of a rendering.
 func NewResource() resource.Resource {
-	return schemas.NewManaged(schemas.Managed{
+	return resources.NewManaged(resources.Managed{
 		Name: "oci_artifacts", Schema: artifactsSchema, Identity: identity,
-		ReadTimeout: schemas.ReadTimeout, WriteTimeout: schemas.WriteTimeout,
-		Check: func(c *schemas.Call) { destinationOf(c.Plan, c.Diags) },
+		ReadTimeout: resources.ReadTimeout, WriteTimeout: resources.WriteTimeout,
+		Check: func(c *resources.Call) { destinationOf(c.Plan, c.Diags) },
 		Plan:  plan, Apply: apply, Read: observe, Destroy: removeAll,
 	})
 }
 
 // identity identifies the artifacts by their repository. They are not imported: a create takes over those that the
 // registry contains.
-var identity = schemas.Identity{{
+var identity = resources.Identity{{
 	Name: "repository", State: path.Root("repository"), Required: true,
 	Description: "The parent of the artifacts' repositories.",
 }}
 
 // plan plans the artifacts. What a branch contains at a commit never changes, so the plan may read it: Terraform
 // plans again during apply, and gets the same. Only the registry decides on the digest of a changed folder.
-func plan(ctx context.Context, c *schemas.Call) schemas.Model {
+func plan(ctx context.Context, c *resources.Call) resources.Model {
 	last := readPublished(ctx, c)
 	key, keyKnown := readKey(ctx, c.Config, c.Diags)
 	if c.Diags.HasError() {
@@ -52,15 +52,15 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 }
 
 // readPublished reads the last publication, which is nil before the first apply.
-func readPublished(ctx context.Context, c *schemas.Call) published {
+func readPublished(ctx context.Context, c *resources.Call) published {
 	if c.State == nil {
 		return nil
 	}
-	return schemas.GetPrivate[published](ctx, c.Private, publishedKey, c.Diags)
+	return resources.GetPrivate[published](ctx, c.Private, publishedKey, c.Diags)
 }
 
 // planArtifacts plans the artifacts, as far as they can be known.
-func planArtifacts(ctx context.Context, c *schemas.Call, last published) {
+func planArtifacts(ctx context.Context, c *resources.Call, last published) {
 	at := destinationOf(c.Plan, c.Diags)
 	if c.Diags.HasError() {
 		return
@@ -77,7 +77,7 @@ func planArtifacts(ctx context.Context, c *schemas.Call, last published) {
 	case !c.Known():
 		return // unknown
 	default:
-		ctx, cancel := c.Within(ctx, timeouts.Value.Read, schemas.ReadTimeout)
+		ctx, cancel := c.Within(ctx, timeouts.Value.Read, resources.ReadTimeout)
 		defer cancel()
 		delivery, err := artifacts.Open(ctx, c.Data.Client, at, c.Plan.Text("commit"))
 		if err != nil {
@@ -97,7 +97,7 @@ func planArtifacts(ctx context.Context, c *schemas.Call, last published) {
 
 // apply publishes changed folders, and puts tags back. A create takes over the artifacts that the registry contains. An
 // update removes the artifacts of cluster types that are gone, or all in the old repository, as on_destroy says.
-func apply(ctx context.Context, c *schemas.Call) schemas.Model {
+func apply(ctx context.Context, c *resources.Call) resources.Model {
 	last := readPublished(ctx, c)
 	key, _ := readKey(ctx, c.Config, c.Diags)
 	if c.Diags.HasError() {
@@ -114,13 +114,13 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 	if c.Diags.HasError() {
 		return nil
 	}
-	schemas.SetPrivate(ctx, c.Private, publishedKey, now, c.Diags)
+	resources.SetPrivate(ctx, c.Private, publishedKey, now, c.Diags)
 	return c.Plan
 }
 
 // publish publishes the planned artifacts, sets their digests, and returns them. Without a commit, those of the last
 // publication stay.
-func publish(ctx context.Context, c *schemas.Call, key *sign.Key, last published) published {
+func publish(ctx context.Context, c *resources.Call, key *sign.Key, last published) published {
 	planned := maps.Clone(c.Plan)
 	if planned["public_key"].IsUnknown() || !planned.IsNull("commit") {
 		setPublicKey(c.Plan, key)
@@ -160,7 +160,7 @@ func publish(ctx context.Context, c *schemas.Call, key *sign.Key, last published
 
 // removeTags removes the tags of cluster types that are not published any more, if onDestroy says so.
 func removeTags(
-	ctx context.Context, c *schemas.Call, onDestroy string, last published, clusterTypes []string,
+	ctx context.Context, c *resources.Call, onDestroy string, last published, clusterTypes []string,
 ) {
 	if onDestroy != remove || len(clusterTypes) == 0 {
 		return
@@ -171,7 +171,7 @@ func removeTags(
 }
 
 // observe reads which digests the tags in the registry name. It contacts no Git server.
-func observe(ctx context.Context, c *schemas.Call) schemas.Model {
+func observe(ctx context.Context, c *resources.Call) resources.Model {
 	last := readPublished(ctx, c)
 	if c.Diags.HasError() || c.Data.Registries == nil || len(last) == 0 {
 		return nil
@@ -190,12 +190,12 @@ func observe(ctx context.Context, c *schemas.Call) schemas.Model {
 	if found.Unsigned {
 		setPublicKey(c.State, nil) // the next apply signs
 	}
-	schemas.SetPrivate(ctx, c.Private, publishedKey, last, c.Diags)
+	resources.SetPrivate(ctx, c.Private, publishedKey, last, c.Diags)
 	return c.State
 }
 
 // removeAll removes the tags, if on_destroy says so.
-func removeAll(ctx context.Context, c *schemas.Call) {
+func removeAll(ctx context.Context, c *resources.Call) {
 	last := readPublished(ctx, c)
 	if !c.Diags.HasError() {
 		removeTags(ctx, c, c.State.Text("on_destroy"), last, slices.Collect(maps.Keys(last)))

@@ -13,20 +13,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewDataSource returns the data source kalypso_assignments: the schedule of a fleet with its reasons. It contacts
 // nothing.
 func NewDataSource() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[any]{
+	return resources.NewDataSource(resources.DataSource[any]{
 		Name: "assignments", Description: description, Arguments: arguments, Computed: assignmentsComputed,
 		Read: readAssignments,
 	})
 }
 
-func readAssignments(ctx context.Context, r schemas.Reading, _ any) tfvalue.Values {
+func readAssignments(ctx context.Context, r resources.Reading, _ any) tfvalue.Values {
 	d := r.Decoder
 	f, _ := model.ReadFleet(ctx, d, fleet.Limits{})
 	withValues := d.True("explain")

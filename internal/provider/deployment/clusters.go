@@ -16,13 +16,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewClusters returns the data source kalypso_clusters.
 func NewClusters() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[clustersRequest]{
+	return resources.NewDataSource(resources.DataSource[clustersRequest]{
 		Name: "clusters", Description: clustersDescription, Arguments: clustersArguments, Computed: clustersComputed,
 		Timeout: schemas.TimeoutText("How long the sources may take to answer", "Each hub has at most 30 seconds."),
 		Request: readClustersRequest, Read: listClusters,
@@ -36,11 +37,11 @@ type clustersRequest struct {
 	last    []clusters.Cluster
 }
 
-func readClustersRequest(r schemas.Reading) clustersRequest {
+func readClustersRequest(r resources.Reading) clustersRequest {
 	return clustersRequest{readInventories(r.Data, r.Decoder), readRules(r.Decoder), readLast(r.Decoder)}
 }
 
-func listClusters(ctx context.Context, r schemas.Reading, request clustersRequest) tfvalue.Values {
+func listClusters(ctx context.Context, r resources.Reading, request clustersRequest) tfvalue.Values {
 	lists, ps := clusters.Read(ctx, request.sources, request.last)
 	tfvalue.AppendProblems(r.Diags, ps)
 	if r.Diags.HasError() {

@@ -20,13 +20,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewComparison returns the data source kalypso_comparison.
 func NewComparison() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[lookup.Request]{
+	return resources.NewDataSource(resources.DataSource[lookup.Request]{
 		Name: "comparison", Description: comparisonDescription, Arguments: comparisonArguments,
 		Computed: comparisonComputed, Timeout: schemas.TimeoutText("How long reading may take"),
 		Credentials: "The provider reads both branches from Git, and its credentials are known after apply.",
@@ -34,7 +35,7 @@ func NewComparison() datasource.DataSource {
 	})
 }
 
-func compare(ctx context.Context, r schemas.Reading, request lookup.Request) tfvalue.Values {
+func compare(ctx context.Context, r resources.Reading, request lookup.Request) tfvalue.Values {
 	request.Client = r.Data.Client
 	found, ps, err := lookup.Read(ctx, request)
 	tfvalue.AppendProblems(r.Diags, ps)
@@ -51,7 +52,7 @@ func compare(ctx context.Context, r schemas.Reading, request lookup.Request) tfv
 }
 
 // readComparisonRequest reads the arguments, and reports invalid ones.
-func readComparisonRequest(r schemas.Reading) lookup.Request {
+func readComparisonRequest(r resources.Reading) lookup.Request {
 	d := r.Decoder
 	side := func(name string) destination.Destination {
 		given, _ := d.Object(name)

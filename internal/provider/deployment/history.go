@@ -22,13 +22,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewHistory returns the data source kalypso_deployment_history.
 func NewHistory() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[lookup.Request]{
+	return resources.NewDataSource(resources.DataSource[lookup.Request]{
 		Name: "deployment_history", Description: historyDescription, Arguments: historyArguments,
 		Computed: historyComputed, Timeout: schemas.TimeoutText("How long reading may take"),
 		Credentials: "The provider reads the history from Git, and its credentials are known after apply.",
@@ -36,7 +37,7 @@ func NewHistory() datasource.DataSource {
 	})
 }
 
-func readHistory(ctx context.Context, r schemas.Reading, request lookup.Request) tfvalue.Values {
+func readHistory(ctx context.Context, r resources.Reading, request lookup.Request) tfvalue.Values {
 	request.Client = r.Data.Client
 	limit := r.NumberOr("limit", historyLimit)
 	past := readStore(ctx, r.Data, r.Arguments, request, limit, r.Diags)
@@ -105,7 +106,7 @@ const (
 )
 
 // readHistoryRequest reads the arguments, and reports invalid ones. Unknown arguments are not compared.
-func readHistoryRequest(r schemas.Reading) lookup.Request {
+func readHistoryRequest(r resources.Reading) lookup.Request {
 	d := r.Decoder
 	request := lookup.Request{GitOps: schemas.ReadDestination(d), Until: r.Now}
 	at := schemas.ReadControlPlaneBranch(d)

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -42,7 +43,7 @@ func (d recordDecision) changes() []history.InstanceChange {
 
 // decideRecord decides whether a record is due. It compares the arguments with the arguments of the last apply (nil:
 // there was none), and uses nothing else but the memory.
-func decideRecord(m, last schemas.Model, memory recordMemory, diags *diag.Diagnostics) (d recordDecision) {
+func decideRecord(m, last resources.Model, memory recordMemory, diags *diag.Diagnostics) (d recordDecision) {
 	arguments := m.Decoder()
 	store, _ := arguments.Object("store")
 	if _, git := store.Argument("git"); git && !m.IsNull("history") {
@@ -85,14 +86,14 @@ func decideRecord(m, last schemas.Model, memory recordMemory, diags *diag.Diagno
 }
 
 // rename gives an observation the name of the environment in the store.
-func rename(o *observation.Observation, m schemas.Model) {
+func rename(o *observation.Observation, m resources.Model) {
 	if name := m.Text("environment"); name != "" {
 		o.Environment = name
 	}
 }
 
 // recorded returns the content of a store according to the state; nil: nothing.
-func recorded(m schemas.Model, memory recordMemory, store attr.Value) *observation.Observation {
+func recorded(m resources.Model, memory recordMemory, store attr.Value) *observation.Observation {
 	if memory.Lost || memory.Skipped || m.Text("recorded_at") == "" || !m["store"].Equal(store) {
 		return nil
 	}
@@ -113,7 +114,7 @@ func recorded(m schemas.Model, memory recordMemory, store attr.Value) *observati
 }
 
 // deliveriesOf returns the deployments for the store. It reports times that can't be parsed.
-func deliveriesOf(m schemas.Model, diags *diag.Diagnostics) []history.Delivery {
+func deliveriesOf(m resources.Model, diags *diag.Diagnostics) []history.Delivery {
 	var ps problem.Problems
 	given, _ := m.Reporting(&ps).Object("history")
 	all := tfvalue.ListOf[history.Delivery](given, "deployments")
@@ -125,7 +126,7 @@ func deliveriesOf(m schemas.Model, diags *diag.Diagnostics) []history.Delivery {
 var recordResults = []string{"recorded_at", "changes", "summary"}
 
 // keepRecord plans the results of the last record. If there was no record, they are null.
-func keepRecord(m, last schemas.Model) {
+func keepRecord(m, last resources.Model) {
 	m.Set(tfvalue.Values{"recorded_at": nil, "changes": 0, "summary": nil})
 	if last != nil {
 		m.Keep(last, recordResults...)
@@ -133,7 +134,7 @@ func keepRecord(m, last schemas.Model) {
 }
 
 // setRecord sets the results of a due record.
-func setRecord(m schemas.Model, d recordDecision) {
+func setRecord(m resources.Model, d recordDecision) {
 	changes := d.changes()
 	m.Set(tfvalue.Values{
 		"recorded_at": d.recording.Observation.ObservedAt.UTC().Format(time.RFC3339Nano),

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -20,7 +20,7 @@ const recordTimeout = 10 * time.Minute
 
 // NewRecord returns the resource kalypso_deployment_record, which records what the clusters of an environment run.
 func NewRecord() resource.Resource {
-	return schemas.NewManaged(schemas.Managed{
+	return resources.NewManaged(resources.Managed{
 		Name: "deployment_record", Schema: deploymentRecordSchema, Identity: deploymentRecordIdentity,
 		Identify: identifyRecord, ReadTimeout: recordTimeout, WriteTimeout: recordTimeout,
 		Plan: planRecord, Apply: applyRecord, Read: readRecord, Left: "left the recorded history unchanged",
@@ -28,13 +28,13 @@ func NewRecord() resource.Resource {
 }
 
 // deploymentRecordIdentity identifies a record by its environment in the store. Records are not imported.
-var deploymentRecordIdentity = schemas.Identity{
+var deploymentRecordIdentity = resources.Identity{
 	{Name: "environment", Required: true, Description: "Name of the environment in the store."},
 }
 
 // identifyRecord returns the environment. Without an environment in the state, it is the recorded one; "" before the
 // first record.
-func identifyRecord(c *schemas.Call, m schemas.Model) map[string]string {
+func identifyRecord(c *resources.Call, m resources.Model) map[string]string {
 	name, memory := m.Text("environment"), readMemory(c)
 	if last := recorded(m, recordMemory{Present: memory.Present}, m["store"]); name == "" && last != nil {
 		name = last.Environment
@@ -42,13 +42,13 @@ func identifyRecord(c *schemas.Call, m schemas.Model) map[string]string {
 	return map[string]string{"environment": name}
 }
 
-func readMemory(c *schemas.Call) recordMemory {
-	return schemas.GetPrivate[recordMemory](context.Background(), c.Private, recordMemoryKey, c.Diags)
+func readMemory(c *resources.Call) recordMemory {
+	return resources.GetPrivate[recordMemory](context.Background(), c.Private, recordMemoryKey, c.Diags)
 }
 
 // planRecord plans a record if one is due. Otherwise it keeps the state, including the observation. It contacts
 // nothing.
-func planRecord(_ context.Context, c *schemas.Call) schemas.Model {
+func planRecord(_ context.Context, c *resources.Call) resources.Model {
 	d := decideRecord(c.Plan, c.State, readMemory(c), c.Diags)
 	switch {
 	case c.Diags.HasError():
@@ -69,19 +69,19 @@ func planRecord(_ context.Context, c *schemas.Call) schemas.Model {
 }
 
 // checkStore reports a store that the apply could not open. It contacts nothing.
-func checkStore(c *schemas.Call) {
+func checkStore(c *resources.Call) {
 	if store := storeOf(c.Plan); c.Data != nil && tfvalue.WhollyKnown(store) && c.Data.StoreKnown(store) {
 		c.Data.OpenStore(store, c.Diags)
 	}
 }
 
-func storeOf(m schemas.Model) types.Object {
+func storeOf(m resources.Model) types.Object {
 	store, _ := m["store"].(types.Object)
 	return store
 }
 
 // applyRecord records what changed, and without a state everything that the store does not have yet.
-func applyRecord(ctx context.Context, c *schemas.Call) schemas.Model {
+func applyRecord(ctx context.Context, c *resources.Call) resources.Model {
 	memory := readMemory(c)
 	d := decideRecord(c.Plan, c.State, memory, c.Diags)
 	switch {
@@ -91,12 +91,12 @@ func applyRecord(ctx context.Context, c *schemas.Call) schemas.Model {
 		return makeRecord(ctx, c, d)
 	}
 	keepRecord(c.Plan, c.State)
-	schemas.SetPrivate(ctx, c.Private, recordMemoryKey, memory, c.Diags)
+	resources.SetPrivate(ctx, c.Private, recordMemoryKey, memory, c.Diags)
 	return c.Plan
 }
 
 // makeRecord makes a record, and sets the computed attributes and the private state.
-func makeRecord(ctx context.Context, c *schemas.Call, d recordDecision) schemas.Model {
+func makeRecord(ctx context.Context, c *resources.Call, d recordDecision) resources.Model {
 	store := c.Data.OpenStore(storeOf(c.Plan), c.Diags)
 	if c.Diags.HasError() {
 		return nil
@@ -126,13 +126,13 @@ func makeRecord(ctx context.Context, c *schemas.Call, d recordDecision) schemas.
 	if done.Present != d.recording.Observation {
 		memory.Present = done.Present.Encode()
 	}
-	schemas.SetPrivate(ctx, c.Private, recordMemoryKey, memory, c.Diags)
+	resources.SetPrivate(ctx, c.Private, recordMemoryKey, memory, c.Diags)
 	return c.Plan
 }
 
 // readRecord asks the store for its last record. If the store has no record, or an older one than the state, the next
 // apply compares everything. If the store does not answer, the state stays the same.
-func readRecord(ctx context.Context, c *schemas.Call) schemas.Model {
+func readRecord(ctx context.Context, c *resources.Call) resources.Model {
 	memory, at := readMemory(c), storeOf(c.State)
 	was := recorded(c.State, recordMemory{Present: memory.Present}, at)
 	if c.Diags.HasError() || was == nil || !c.Data.StoreKnown(at) {
@@ -149,6 +149,6 @@ func readRecord(ctx context.Context, c *schemas.Call) schemas.Model {
 		return nil
 	}
 	memory.Lost = last.ObservedAt.Before(was.ObservedAt)
-	schemas.SetPrivate(ctx, c.Private, recordMemoryKey, memory, c.Diags)
+	resources.SetPrivate(ctx, c.Private, recordMemoryKey, memory, c.Diags)
 	return nil
 }

@@ -17,13 +17,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewState returns the data source kalypso_deployment_state.
 func NewState() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[schemas.ObservedRequest]{
+	return resources.NewDataSource(resources.DataSource[schemas.ObservedRequest]{
 		Name: "deployment_state", Description: stateDescription, Arguments: stateArguments, Computed: stateComputed,
 		Timeout: schemas.TimeoutText("How long the sources may take to answer",
 			"If a source does not answer in time, the verdict is `pending`."),
@@ -31,11 +32,11 @@ func NewState() datasource.DataSource {
 	})
 }
 
-func readStateRequest(r schemas.Reading) schemas.ObservedRequest {
+func readStateRequest(r resources.Reading) schemas.ObservedRequest {
 	return schemas.ReadObserved(r.Data, r.Decoder)
 }
 
-func readState(ctx context.Context, r schemas.Reading, request schemas.ObservedRequest) tfvalue.Values {
+func readState(ctx context.Context, r resources.Reading, request schemas.ObservedRequest) tfvalue.Values {
 	detail := details.Or(r.String("detail"))
 	request.Targets = detail != detailFolders
 	request.Versions = r.True("versions")

@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
@@ -26,8 +27,8 @@ import (
 // importObject reads an object. The ID is the path of a Kalypso YAML file, relative to Terraform's working directory,
 // followed by #name if the file contains several objects of the kind. An identity may name a file of a repo too.
 func (m *model) importObject(
-	ctx context.Context, c *schemas.Call, id string, identity map[string]string,
-) schemas.Model {
+	ctx context.Context, c *resources.Call, id string, identity map[string]string,
+) resources.Model {
 	var found fleet.Object
 	var err error
 	switch {
@@ -63,7 +64,7 @@ func (m *model) state(found fleet.Object, diags *diag.Diagnostics) types.Object 
 
 // findInRepo reads the object of the kind that an identity with a repo names.
 func (m *model) findInRepo(
-	ctx context.Context, c *schemas.Call, identity map[string]string,
+	ctx context.Context, c *resources.Call, identity map[string]string,
 ) (fleet.Object, error) {
 	if identity["branch"] == "" && identity["commit"] == "" {
 		return nil, errors.New("the identity has a repo, but neither a branch nor a commit. Add one of them")

@@ -21,6 +21,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -28,7 +29,7 @@ import (
 // NewList returns the list of the resources of a kind: the objects in Kalypso YAML, as resources that don't exist yet.
 func NewList(m *model) func() list.ListResource {
 	return func() list.ListResource {
-		return schemas.NewList(schemas.List{
+		return resources.NewList(resources.List{
 			Name: m.name, Arguments: listArguments, Check: checkList, Find: m.list,
 			Description: "Lists the objects of the kind " + string(m.Kind) + " in Kalypso YAML, as resources that an " +
 				"import by identity creates. A document that can't be read causes a warning; the other objects are listed. The " +
@@ -49,7 +50,7 @@ var listArguments = map[string]schema.Attribute{
 }
 
 // checkList reports contradictory arguments.
-func checkList(r schemas.Reading) {
+func checkList(r resources.Reading) {
 	_, known := r.Argument(tfvalue.ManifestsAttribute)
 	given := known || r.IsUnknown(tfvalue.ManifestsAttribute)
 	repo, branch := r.String("repo"), r.String("branch")
@@ -73,7 +74,7 @@ func checkList(r schemas.Reading) {
 }
 
 // list adds the objects of the kind to the results.
-func (m *model) list(ctx context.Context, r schemas.Reading, results *schemas.ListResults) {
+func (m *model) list(ctx context.Context, r resources.Reading, results *resources.ListResults) {
 	repo, texts := r.String("repo"), r.StringMap(tfvalue.ManifestsAttribute)
 	if r.Invalid() {
 		return
@@ -89,7 +90,7 @@ func (m *model) list(ctx context.Context, r schemas.Reading, results *schemas.Li
 // foundObjects adds the objects of a kind to the results, as they are found.
 type foundObjects struct {
 	model     *model
-	results   *schemas.ListResults
+	results   *resources.ListResults
 	addresses addresses
 	listed    map[origin.Origin]bool
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -18,7 +18,7 @@ import (
 // import may read a repo.
 func NewResource(m *model) func() resource.Resource {
 	return func() resource.Resource {
-		return schemas.NewManaged(schemas.Managed{
+		return resources.NewManaged(resources.Managed{
 			Name: m.name, Schema: m.schema, Identity: modelIdentity, Check: m.check, Apply: m.apply, Import: m.importObject,
 			Left: "removed the object from the state only",
 		})
@@ -31,7 +31,7 @@ func (m *model) schema() schema.Schema {
 
 // modelIdentity identifies an object by its name. For an import, it also names the file that contains the object, like
 // an import ID.
-var modelIdentity = schemas.Identity{
+var modelIdentity = resources.Identity{
 	{Name: "name", State: path.Root("name"),
 		Description: "Name of the object. An import needs it only if the file contains several objects of the kind."},
 	{Name: "file", Required: true,
@@ -44,7 +44,7 @@ var modelIdentity = schemas.Identity{
 }
 
 // check reports problems of the known arguments. Terraform calls it for every plan too, with what is known by then.
-func (m *model) check(c *schemas.Call) {
+func (m *model) check(c *resources.Call) {
 	v := c.Plan.Object()
 	_, ps := m.checked(v)
 	ps = slices.DeleteFunc(ps, func(p problem.Problem) bool { return missingRequired(m.Attributes(), v, p.Path) })
@@ -73,7 +73,7 @@ func missingRequired(attributes map[string]schema.Attribute, v attr.Value, steps
 }
 
 // apply stores the plan, in which all values are known by now.
-func (m *model) apply(_ context.Context, c *schemas.Call) schemas.Model {
+func (m *model) apply(_ context.Context, c *resources.Call) resources.Model {
 	_, ps := m.Object(problem.Origin{}, c.Plan.Object())
 	tfvalue.AppendProblems(c.Diags, ps)
 	if c.Diags.HasError() {

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -22,7 +22,7 @@ const statusTimeout = 10 * time.Minute
 
 // NewCommitStatus returns the resource kalypso_commit_status, the status of a commit in a context.
 func NewCommitStatus() resource.Resource {
-	return schemas.NewManaged(schemas.Managed{
+	return resources.NewManaged(resources.Managed{
 		Name: "commit_status", Schema: commitStatusSchema, Identity: commitStatusIdentity, Identify: identifyStatus,
 		ReadTimeout: statusTimeout, WriteTimeout: statusTimeout,
 		Plan: planStatus, Apply: setStatus, Read: readStatus, Import: importStatus,
@@ -31,7 +31,7 @@ func NewCommitStatus() resource.Resource {
 }
 
 // commitStatusIdentity identifies a status.
-var commitStatusIdentity = schemas.Identity{
+var commitStatusIdentity = resources.Identity{
 	{Name: "repo", State: path.Root("repo"), Required: true, Description: "URL of the repo."},
 	{
 		Name:        "commit",
@@ -43,7 +43,7 @@ var commitStatusIdentity = schemas.Identity{
 }
 
 // identifyStatus returns the commit, which may come from the deployment.
-func identifyStatus(_ *schemas.Call, m schemas.Model) map[string]string {
+func identifyStatus(_ *resources.Call, m resources.Model) map[string]string {
 	if commit := statusArguments(m).Target(); commit != "" {
 		return map[string]string{"commit": commit}
 	}
@@ -52,7 +52,7 @@ func identifyStatus(_ *schemas.Call, m schemas.Model) map[string]string {
 
 // planStatus reports errors that it can find without a request. It plans a new status if one is due. Otherwise it keeps
 // the state, including the deployment.
-func planStatus(ctx context.Context, c *schemas.Call) schemas.Model {
+func planStatus(ctx context.Context, c *resources.Call) resources.Model {
 	wanted := statusArguments(c.Plan)
 	tfvalue.AppendProblems(c.Diags, wanted.Check())
 	if c.Data != nil {
@@ -67,7 +67,7 @@ func planStatus(ctx context.Context, c *schemas.Call) schemas.Model {
 	if c.State == nil {
 		return nil
 	}
-	times := schemas.GetPrivate[status.Times](ctx, c.Private, statusTimesKey, c.Diags)
+	times := resources.GetPrivate[status.Times](ctx, c.Private, statusTimesKey, c.Diags)
 	if c.Diags.HasError() {
 		return nil
 	}
@@ -87,7 +87,7 @@ const statusTimesKey = "times"
 
 // setStatus sets the status if it is due and there is a commit, and keeps its times in private state. The old status of
 // another commit or context stays, because it can't be deleted.
-func setStatus(ctx context.Context, c *schemas.Call) schemas.Model {
+func setStatus(ctx context.Context, c *resources.Call) resources.Model {
 	if !c.Plan["set_at"].IsUnknown() {
 		return c.Plan
 	}
@@ -109,13 +109,13 @@ func setStatus(ctx context.Context, c *schemas.Call) schemas.Model {
 		})
 	}
 	c.Plan.Set(tfvalue.Values{"set_at": set.SetAt})
-	schemas.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(set), c.Diags)
+	resources.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(set), c.Diags)
 	return c.Plan
 }
 
 // readStatus reads the last status in the context, by any account. The resource is gone if there is no status or the
 // commit no longer exists. It reports an error if the repo is not visible.
-func readStatus(ctx context.Context, c *schemas.Call) schemas.Model {
+func readStatus(ctx context.Context, c *resources.Call) resources.Model {
 	last := statusArguments(c.State)
 	if !c.Data.Known || last.Target() == "" {
 		return nil
@@ -136,14 +136,14 @@ func readStatus(ctx context.Context, c *schemas.Call) schemas.Model {
 		c.Removed = true
 	default:
 		observeStatus(c.State, *found, repo.SameStatus)
-		schemas.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(*found), c.Diags)
+		resources.SetPrivate(ctx, c.Private, statusTimesKey, status.TimesOf(*found), c.Diags)
 		return c.State
 	}
 	return nil
 }
 
 // importStatus sets what identifies a status. The following refresh reads it.
-func importStatus(_ context.Context, c *schemas.Call, id string, identity map[string]string) schemas.Model {
+func importStatus(_ context.Context, c *resources.Call, id string, identity map[string]string) resources.Model {
 	if identity != nil {
 		id = status.ImportID(identity["repo"], identity["commit"], identity["context"])
 	}

@@ -18,21 +18,23 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewDataSource returns the data source kalypso_promotion.
 func NewDataSource() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[lookup.Request]{
+	return resources.NewDataSource(resources.DataSource[lookup.Request]{
 		Name: "promotion", Description: promotionDescription, Arguments: schemas.PromotionArguments,
 		Computed: schemas.PromotionComputed, Timeout: schemas.TimeoutText("How long reading may take"),
 		Credentials: "The provider reads the promoted commit from Git, and its credentials are known after apply.",
-		Request:     schemas.ReadPromotionRequest, Read: decide,
+		Request:     func(r resources.Reading) lookup.Request { return schemas.ReadPromotionRequest(r.Decoder) },
+		Read:        decide,
 	})
 }
 
-func decide(ctx context.Context, r schemas.Reading, request lookup.Request) tfvalue.Values {
+func decide(ctx context.Context, r resources.Reading, request lookup.Request) tfvalue.Values {
 	request.Client, request.Host = r.Data.Client, r.Data.HostFor(r.Diags)
 	request.Now = r.Data.Now()
 	request.Credential = r.Data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/observe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -20,16 +21,16 @@ import (
 // gate is that of the rendering. Gates are not imported, and a refresh keeps the result of the last wait:
 // kalypso_deployment_state shows whether it is still true.
 func NewGate() resource.Resource {
-	return schemas.NewManaged(schemas.Managed{
-		Name: "deployment_gate", Schema: deploymentGateSchema, Identity: schemas.GitOpsIdentity,
-		WriteTimeout: defaultGateTimeout, Check: func(c *schemas.Call) { readGate(c) }, Apply: waitAtGate,
+	return resources.NewManaged(resources.Managed{
+		Name: "deployment_gate", Schema: deploymentGateSchema, Identity: resources.GitOpsIdentity,
+		WriteTimeout: defaultGateTimeout, Check: func(c *resources.Call) { readGate(c) }, Apply: waitAtGate,
 		Left: "left the clusters unchanged",
 	})
 }
 
 // readGate reads the arguments and reports errors in the known ones. During a plan, Terraform checks them with the
 // provider's configuration.
-func readGate(c *schemas.Call) (tfvalue.Decoder, schemas.ObservedRequest) {
+func readGate(c *resources.Call) (tfvalue.Decoder, schemas.ObservedRequest) {
 	var ps problem.Problems
 	d := c.Plan.Reporting(&ps)
 	request := schemas.ReadObserved(c.Data, d)
@@ -58,7 +59,7 @@ func readGate(c *schemas.Call) (tfvalue.Decoder, schemas.ObservedRequest) {
 
 // waitAtGate waits for the deployment as long as the timeout allows. An update waits again, for another tree or with
 // other expectations.
-func waitAtGate(ctx context.Context, c *schemas.Call) schemas.Model {
+func waitAtGate(ctx context.Context, c *resources.Call) resources.Model {
 	d, request := readGate(c)
 	if c.Diags.HasError() {
 		return nil

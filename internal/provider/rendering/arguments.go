@@ -15,12 +15,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // previewOf returns the argument preview, or its default.
-func previewOf(m schemas.Model) string { return previews.Or(m.Decoder().String("preview")) }
+func previewOf(m resources.Model) string { return previews.Or(m.Decoder().String("preview")) }
 
 // promotedCommit returns the promoted commit, whichever argument names it.
 func promotedCommit(d tfvalue.Decoder) string {
@@ -89,7 +90,7 @@ func known(d tfvalue.Decoder, names ...string) inventory.Known {
 // readArguments converts all arguments of a plan. It reports the invalid ones; it does not validate the fleet. It drops
 // the sources that contain no origin.
 func readArguments(
-	ctx context.Context, m schemas.Model, data *configuration.Data,
+	ctx context.Context, m resources.Model, data *configuration.Data,
 ) (*delivery.Arguments, problem.Problems) {
 	var ps problem.Problems
 	d := m.Reporting(&ps)
@@ -138,7 +139,7 @@ func paused(d tfvalue.Decoder) bool {
 }
 
 // priorOf converts the attributes of a state that describe the last delivery. It returns nil for no state.
-func priorOf(m schemas.Model) *delivery.Prior {
+func priorOf(m resources.Model) *delivery.Prior {
 	if m == nil {
 		return nil
 	}

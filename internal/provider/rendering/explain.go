@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -21,7 +22,7 @@ import (
 // A refresh and a destroy know only the promotion in the state, which is older than the waves: it chose the commit for
 // the last wave when the rollout was still under way.
 func explainErrors(
-	m schemas.Model, diags *diag.Diagnostics, verbs verbs, before *delivery.State, step *rollout.Step,
+	m resources.Model, diags *diag.Diagnostics, verbs verbs, before *delivery.State, step *rollout.Step,
 ) {
 	if !diags.HasError() {
 		return

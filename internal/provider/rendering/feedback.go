@@ -14,6 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/feedback"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -63,21 +64,21 @@ func readFeedback(d tfvalue.Decoder) *delivery.Feedback {
 
 // sentFeedback returns the feedback of earlier applies. A create has none: it finds the issues of an earlier rendering
 // on the host.
-func sentFeedback(ctx context.Context, c *schemas.Call) (said feedback.Sent) {
+func sentFeedback(ctx context.Context, c *resources.Call) (said feedback.Sent) {
 	if c.State == nil {
 		return said
 	}
-	return schemas.GetPrivate[feedback.Sent](ctx, c.Private, feedbackKey, c.Diags)
+	return resources.GetPrivate[feedback.Sent](ctx, c.Private, feedbackKey, c.Diags)
 }
 
 // lastFeedback returns the value of feedback_status before the operation.
-func lastFeedback(c *schemas.Call) types.String {
+func lastFeedback(c *resources.Call) types.String {
 	return tfvalue.Nullable(c.State.Text("feedback_status"))
 }
 
 // planFeedback plans the attribute feedback_status: the feedback that the apply gives, or else the last feedback. tells
 // says that the apply is known to give any.
-func planFeedback(ctx context.Context, c *schemas.Call, plan delivery.Plan) (status types.String, tells bool) {
+func planFeedback(ctx context.Context, c *resources.Call, plan delivery.Plan) (status types.String, tells bool) {
 	p := plan.All()
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), p.Wish.Feedback
 	if settings == nil && !said.HasIssues() {
@@ -124,7 +125,7 @@ func planFeedback(ctx context.Context, c *schemas.Call, plan delivery.Plan) (sta
 }
 
 // setFeedback sets the attribute feedback_status, and adds it to the description of a change.
-func setFeedback(c *schemas.Call, status attr.Value) {
+func setFeedback(c *resources.Call, status attr.Value) {
 	m, d := c.Plan, c.Plan["description"]
 	m["feedback_status"] = status
 	switch {
@@ -140,7 +141,7 @@ func setFeedback(c *schemas.Call, status attr.Value) {
 // before is the state before the apply, and planned contains the planned results. It reports whether all feedback was
 // given, so that the next plan has none.
 func sendFeedback(
-	ctx context.Context, c *schemas.Call, result *remote.Result, before *delivery.State, planned schemas.Model,
+	ctx context.Context, c *resources.Call, result *remote.Result, before *delivery.State, planned resources.Model,
 ) (settled bool) {
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Wish.Feedback
 	status := planned["feedback_status"]
@@ -154,7 +155,7 @@ func sendFeedback(
 	if feedback.Proposed(result.State) {
 		if p := result.State.Proposal; p != nil && p.Head != nil {
 			said.Proposed = feedback.Basis(arguments, p.Head.DeliveredRecord)
-			schemas.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
+			resources.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
 		}
 		return true
 	}
@@ -176,7 +177,7 @@ func sendFeedback(
 	switch {
 	case plan.Empty():
 		said.Basis, said.Proposed = message.After, ""
-		schemas.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
+		resources.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
 		return len(unreached) == 0
 	case status.Equal(last) && !adopts: // the plan did not show it
 		return false
@@ -188,7 +189,7 @@ func sendFeedback(
 		setFeedback(c, c.Plan["feedback_status"])
 	}
 	heard, errs := plan.Send(ctx, host)
-	schemas.SetPrivate(ctx, c.Private, feedbackKey, heard, c.Diags)
+	resources.SetPrivate(ctx, c.Private, feedbackKey, heard, c.Diags)
 	left := feedback.NewPlan(message, heard)
 	warnOfFeedback(c, errs, left)
 	if settled = left.Empty() && len(unreached) == 0; !settled {
@@ -198,7 +199,7 @@ func sendFeedback(
 }
 
 // endFeedback closes the issues of a rendering that was destroyed.
-func endFeedback(ctx context.Context, c *schemas.Call, a *delivery.Arguments) {
+func endFeedback(ctx context.Context, c *resources.Call, a *delivery.Arguments) {
 	said := sentFeedback(ctx, c)
 	plan := feedback.NewPlan(&feedback.Message{
 		Environment: a.Environment, Key: feedback.Key(a), Before: said.Basis,
@@ -213,7 +214,7 @@ func endFeedback(ctx context.Context, c *schemas.Call, a *delivery.Arguments) {
 }
 
 // warnOfFeedback warns of the feedback that was not given.
-func warnOfFeedback(c *schemas.Call, errs []error, left *feedback.Plan) {
+func warnOfFeedback(c *resources.Call, errs []error, left *feedback.Plan) {
 	const summary, next = "Some feedback to teams was not sent", "The delivery is complete, and the next apply tries " +
 		"again."
 	at := path.Root("feedback")

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // TestEffectiveGuardrails: the first plan lists each guardrail of the schema, with the default that the docs name.
@@ -20,7 +20,7 @@ func TestEffectiveGuardrails(t *testing.T) {
 	if !ok {
 		t.Fatal("guardrails is no object")
 	}
-	listed := guardrailValues(readGuardrails(schemas.Model{}.Decoder()))
+	listed := guardrailValues(readGuardrails(resources.Model{}.Decoder()))
 	names := slices.Sorted(maps.Keys(object.Attributes))
 	if diff := cmp.Diff(names, slices.Sorted(maps.Keys(listed))); diff != "" {
 		t.Errorf("the listed guardrails (-schema +listed):\n%s", diff)

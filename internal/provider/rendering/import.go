@@ -15,17 +15,17 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // renderingIdentity identifies a rendering by its environment and destination.
-var renderingIdentity = append(schemas.Identity{
+var renderingIdentity = append(resources.Identity{
 	{Name: "environment", State: path.Root("environment"), Required: true, Description: "The environment."},
-}, schemas.GitOpsIdentity...)
+}, resources.GitOpsIdentity...)
 
 // importRendering reads a rendering's record from its branch.
-func importRendering(ctx context.Context, c *schemas.Call, id string, identity map[string]string) schemas.Model {
+func importRendering(ctx context.Context, c *resources.Call, id string, identity map[string]string) resources.Model {
 	of, preview, named := strings.Cut(id, destination.PreviewOfID)
 	if named && !slices.Contains(previews, preview) {
 		c.Diags.AddError("Invalid import ID", fmt.Sprintf("%q sets the preview to %q, which is not one of %s.",
@@ -62,7 +62,7 @@ func importRendering(ctx context.Context, c *schemas.Call, id string, identity m
 }
 
 // imported sets the arguments that a record contains, and the preview. The other arguments stay null.
-func imported(m schemas.Model, state *delivery.State, preview string) schemas.Model {
+func imported(m resources.Model, state *delivery.State, preview string) resources.Model {
 	at := state.Destination
 	repo := tfvalue.Values{"repo": at.Repo, "branch": at.Branch}
 	if at.Path != "." {

@@ -10,6 +10,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -63,7 +64,7 @@ func keptArguments(plan delivery.Plan, tells bool) (names []string, last string)
 }
 
 // keepArguments plans the values of the last apply for the arguments that keep them, if Terraform accepts that.
-func keepArguments(m, state schemas.Model, plan delivery.Plan, tells bool) {
+func keepArguments(m, state resources.Model, plan delivery.Plan, tells bool) {
 	all := true
 	names, last := keptArguments(plan, tells)
 	for _, name := range names {
@@ -76,7 +77,7 @@ func keepArguments(m, state schemas.Model, plan delivery.Plan, tells bool) {
 
 // keepArgument plans the prior value of an argument, or of an attribute in it. It reports whether Terraform accepts
 // that: only if neither value is null, and the configured value is known.
-func keepArgument(m schemas.Model, name string, state schemas.Model) bool {
+func keepArgument(m resources.Model, name string, state resources.Model) bool {
 	switch name {
 	case "rollout.observed":
 		given, _ := tfvalue.Members(m["rollout"])
@@ -99,7 +100,7 @@ func keepArgument(m schemas.Model, name string, state schemas.Model) bool {
 
 // keepIfOnly plans the prior value of an object if only the given attributes of it differ. These attributes may be
 // null.
-func keepIfOnly(m, state schemas.Model, object string, names ...string) bool {
+func keepIfOnly(m, state resources.Model, object string, names ...string) bool {
 	planned, prior := m[object], state[object]
 	if planned.IsNull() || planned.IsUnknown() || prior.IsNull() {
 		return false
@@ -119,7 +120,7 @@ func keepIfOnly(m, state schemas.Model, object string, names ...string) bool {
 
 // revertArguments sets the arguments that name the promoted commit as a record on the branch has them, after people
 // reset the branch to an earlier delivery.
-func revertArguments(m schemas.Model, r *record.Record) {
+func revertArguments(m resources.Model, r *record.Record) {
 	promoted := r.FinalPromotion()
 	if !m.IsNull("promoted_commit") {
 		m.Set(tfvalue.Values{"promoted_commit": tfvalue.OrNil(promoted.Commit)})

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // TestKeptFiles: kept folders have the files of the last apply, at the new path.
@@ -28,7 +28,7 @@ func TestKeptFiles(t *testing.T) {
 	} {
 		files[name] = types.StringValue(name)
 	}
-	state := schemas.Model{"gitops_repo": repo, "files": types.MapValueMust(types.StringType, files)}
+	state := resources.Model{"gitops_repo": repo, "files": types.MapValueMust(types.StringType, files)}
 	for name, tc := range map[string]struct {
 		folders []string
 		want    []string

@@ -9,13 +9,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // A plan is reused only by an apply of the same values, and only once.
 func TestLastPlan(t *testing.T) {
-	values := func(environment types.String, manifest string) schemas.Model {
-		return schemas.Model{
+	values := func(environment types.String, manifest string) resources.Model {
+		return resources.Model{
 			"environment": environment,
 			"manifests":   types.MapValueMust(types.StringType, map[string]attr.Value{"a.yaml": types.StringValue(manifest)}),
 			"unscheduled": types.ListNull(types.StringType),
@@ -24,7 +24,7 @@ func TestLastPlan(t *testing.T) {
 	dev := types.StringValue("dev")
 	var l configuration.LastPlans
 	at := destination.Destination{Repo: "file:///repo", Branch: "dev", Path: "a"}
-	take := func(plan schemas.Model) delivery.Plan {
+	take := func(plan resources.Model) delivery.Plan {
 		decision, _ := l.Take("dev", at, plan)
 		return decision
 	}
@@ -35,7 +35,7 @@ func TestLastPlan(t *testing.T) {
 	l.Keep("dev", at, values(dev, "1"), one, nil)
 	more := values(dev, "1")
 	more["preview"] = types.StringValue("none")
-	for name, other := range map[string]schemas.Model{
+	for name, other := range map[string]resources.Model{
 		"another text": values(dev, "2"), "an unknown environment": values(types.StringUnknown(), "1"),
 		"no environment":  values(types.StringNull(), "1"),
 		"another preview": more, "nothing": {},

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -53,7 +54,7 @@ const (
 
 // checkSize reports YAML that is too large for Terraform's messages. Otherwise Terraform reports it at a later plan,
 // without saying which argument is too large or what to do, and even blocks the apply that would remove the YAML.
-func checkSize(c *schemas.Call) {
+func checkSize(c *resources.Call) {
 	manifests, _ := tfvalue.Members(c.Plan[tfvalue.ManifestsAttribute])
 	size := 0
 	for _, v := range manifests {

@@ -14,12 +14,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // NewList returns the list of the renderings on the branches of a repo.
 func NewList() list.ListResource {
-	return schemas.NewBranchList(schemas.BranchList{
+	return resources.NewBranchList(resources.BranchList{
 		Name: resourceName,
 		Description: "Lists the renderings whose record `" + record.File + "` is on a branch of a GitOps repo, " +
 			"in any folder, as resources that an import by identity takes over. A record that can't be read causes a warning; " +
@@ -33,7 +33,7 @@ func NewList() list.ListResource {
 
 // listRenderings adds the renderings on the branches of a repo to the results.
 func listRenderings(
-	ctx context.Context, data *configuration.Data, repo string, globs []string, results *schemas.ListResults,
+	ctx context.Context, data *configuration.Data, repo string, globs []string, results *resources.ListResults,
 ) error {
 	return remote.EachRendering(ctx, data.Client, repo, globs,
 		func(at destination.Destination, found *remote.Rendering, err error) bool {
@@ -59,7 +59,7 @@ func listRenderings(
 					configuration.AppendDeliveryError(diags, at, err)
 					return
 				}
-				m := imported(schemas.NullModel(to.Schema.GetAttributes()), state, "")
+				m := imported(resources.NullModel(to.Schema.GetAttributes()), state, "")
 				diags.Append(to.Set(ctx, m.Object())...)
 			})
 		})

@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -42,7 +42,7 @@ type warning struct {
 // plan of the call is by now the state after the apply, and s the delivery; last and found come from the apply, see
 // [render]. A development build stores nothing, since the next build may render other files.
 func keepNothingToDo(
-	ctx context.Context, c *schemas.Call, last delivery.Plan, found problem.Problems, s *delivery.State,
+	ctx context.Context, c *resources.Call, last delivery.Plan, found problem.Problems, s *delivery.State,
 ) {
 	if c.Data.Version == "dev" {
 		return
@@ -68,16 +68,16 @@ func keepNothingToDo(
 		return
 	}
 	kept := nothingToDo{hashInputs(ctx, c.Data, state), claimedTree(next.Next), warnings}
-	schemas.SetPrivate(ctx, c.Private, nothingToDoKey, kept, c.Diags)
+	resources.SetPrivate(ctx, c.Private, nothingToDoKey, kept, c.Diags)
 }
 
 // planNothing reports whether an apply has stored that this plan has nothing to do. Then it also reports the stored
 // warnings. If a check that is not stored fails, it returns false, so that a whole plan reports all errors.
-func planNothing(ctx context.Context, c *schemas.Call) bool {
+func planNothing(ctx context.Context, c *resources.Call) bool {
 	if c.State == nil || c.Data == nil || !reflect.DeepEqual(c.Plan, c.State) {
 		return false
 	}
-	kept := schemas.GetPrivate[nothingToDo](ctx, c.Private, nothingToDoKey, c.Diags)
+	kept := resources.GetPrivate[nothingToDo](ctx, c.Private, nothingToDoKey, c.Diags)
 	if !bytes.Equal(kept.Inputs, hashInputs(ctx, c.Data, c.State)) {
 		return false
 	}
@@ -93,9 +93,9 @@ func planNothing(ctx context.Context, c *schemas.Call) bool {
 
 // hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and the
 // delivery in the private state.
-func hashInputs(ctx context.Context, data *configuration.Data, state schemas.Model) []byte {
+func hashInputs(ctx context.Context, data *configuration.Data, state resources.Model) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %s\n", data.Version, *schemas.Bulk(ctx))
+	fmt.Fprintf(h, "%q %s\n", data.Version, *resources.Bulk(ctx))
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		fmt.Fprintf(h, "%s %s\n", name, state[name])
 	}

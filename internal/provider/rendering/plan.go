@@ -20,12 +20,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // plan plans every computed attribute. It reads the branch only for errors and warnings.
-func plan(ctx context.Context, c *schemas.Call) schemas.Model {
+func plan(ctx context.Context, c *resources.Call) resources.Model {
 	if planNothing(ctx, c) {
 		tflog.Info(ctx, "nothing to do: all inputs are those of the last apply")
 		return nil
@@ -41,7 +41,7 @@ func plan(ctx context.Context, c *schemas.Call) schemas.Model {
 
 // planChange renders the fleet, decides on the apply, and shows that in the plan of the call. It returns the decision,
 // or nil, and the last delivery, or nil.
-func planChange(ctx context.Context, c *schemas.Call) (p delivery.Plan, before *delivery.State) {
+func planChange(ctx context.Context, c *resources.Call) (p delivery.Plan, before *delivery.State) {
 	prior, limit := priorOf(c.State), timeouts.Value.Create
 	if c.State != nil { // after a refresh that found nothing, Terraform still passes the private state
 		before, limit = readDelivery(ctx, prior, c.Diags), timeouts.Value.Update
@@ -50,7 +50,7 @@ func planChange(ctx context.Context, c *schemas.Call) (p delivery.Plan, before *
 		return nil, before
 	}
 	// A plan takes no longer than its apply may take.
-	ctx, cancel := c.Within(ctx, limit, schemas.WriteTimeout)
+	ctx, cancel := c.Within(ctx, limit, resources.WriteTimeout)
 	defer cancel()
 	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
 	p, ps := decide(rendered, found, prior, before)
@@ -104,7 +104,7 @@ func listGuardrails(g delivery.Guardrails) problem.Problems {
 const destroyPlannedKey = "destroy_planned"
 
 // planDestroy reports the folders that a destroy removes, or why the rendering must not be destroyed.
-func planDestroy(ctx context.Context, c *schemas.Call) {
+func planDestroy(ctx context.Context, c *resources.Call) {
 	if c.State == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func planDestroy(ctx context.Context, c *schemas.Call) {
 
 // render converts the arguments of a plan, and renders the fleet. It returns the problems of both.
 func render(
-	ctx context.Context, data *configuration.Data, plan schemas.Model, prior *delivery.Prior, before *delivery.State,
+	ctx context.Context, data *configuration.Data, plan resources.Model, prior *delivery.Prior, before *delivery.State,
 ) (*delivery.Rendered, problem.Problems) {
 	arguments, ps := readArguments(ctx, plan, data)
 	rendered := delivery.NewRendered(arguments, nil)
@@ -160,7 +160,7 @@ func decide(
 // show plans every computed attribute, and the arguments that keep their values. It warns of what a reviewer of the
 // plan must know. tells says that the apply tells teams of their workloads.
 func show(
-	ctx context.Context, m schemas.Model, plan delivery.Plan, state schemas.Model, tells bool, diags *diag.Diagnostics,
+	ctx context.Context, m resources.Model, plan delivery.Plan, state resources.Model, tells bool, diags *diag.Diagnostics,
 ) {
 	problems := report.Plan(plan)
 	v, err := planned(ctx, m, state, plan)
@@ -182,7 +182,7 @@ func show(
 
 // checkBranch reports problems of the apply that the state can't show: conflicts with other renderings, missing
 // credentials, and the contents of the branch.
-func checkBranch(ctx context.Context, c *schemas.Call, p delivery.Plan) {
+func checkBranch(ctx context.Context, c *resources.Call, p delivery.Plan) {
 	if c.Data == nil {
 		return
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -26,13 +27,13 @@ import (
 // NewResource returns the resource kalypso_environment_rendering, which delivers the rendered tree of an environment to
 // its branch.
 func NewResource() resource.Resource {
-	return schemas.NewManaged(schemas.Managed{
+	return resources.NewManaged(resources.Managed{
 		Name: resourceName, Schema: environmentRenderingSchema, Identity: renderingIdentity,
-		Repo: func(m schemas.Model) string {
+		Repo: func(m resources.Model) string {
 			repo, _ := m.Decoder().Object("gitops_repo")
 			return repo.String("repo")
 		},
-		ReadTimeout: schemas.ReadTimeout, WriteTimeout: schemas.WriteTimeout, Check: checkSize, Plan: plan,
+		ReadTimeout: resources.ReadTimeout, WriteTimeout: resources.WriteTimeout, Check: checkSize, Plan: plan,
 		PlanDestroy: planDestroy, Apply: apply, Read: refresh, Destroy: destroy, Import: importRendering,
 	})
 }
@@ -40,11 +41,11 @@ func NewResource() resource.Resource {
 const resourceName = "environment_rendering"
 
 // apply delivers the tree. If a create fails, the next one finds on the branch what this one wrote.
-func apply(ctx context.Context, c *schemas.Call) schemas.Model {
+func apply(ctx context.Context, c *resources.Call) resources.Model {
 	prior := priorOf(c.State)
 	var before *delivery.State
 	if c.State == nil {
-		*schemas.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
+		*resources.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
 	} else if before = readDelivery(ctx, prior, c.Diags); c.Diags.HasError() {
 		explainErrors(c.State, c.Diags, did, before, nil)
 		return nil
@@ -77,7 +78,7 @@ func apply(ctx context.Context, c *schemas.Call) schemas.Model {
 // lastPlan returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again. found
 // contains the problems of the arguments and the fleet.
 func lastPlan(
-	ctx context.Context, c *schemas.Call, prior *delivery.Prior, before *delivery.State,
+	ctx context.Context, c *resources.Call, prior *delivery.Prior, before *delivery.State,
 ) (p delivery.Plan, found problem.Problems) {
 	a := decodeArguments(c.Plan.Decoder())
 	if p, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan); p != nil {
@@ -100,7 +101,7 @@ func operations(ctx context.Context, data *configuration.Data) remote.Operations
 }
 
 // refresh compares the branch with the last delivery, and keeps the result in the private state.
-func refresh(ctx context.Context, c *schemas.Call) schemas.Model {
+func refresh(ctx context.Context, c *resources.Call) resources.Model {
 	prior := priorOf(c.State)
 	before := readDelivery(ctx, prior, c.Diags)
 	defer func() { explainErrors(c.State, c.Diags, did, before, nil) }()
@@ -140,7 +141,7 @@ func refresh(ctx context.Context, c *schemas.Call) schemas.Model {
 }
 
 // revertedFiles returns the files on the branch after a revert, if the state still shows the files from before it.
-func revertedFiles(ctx context.Context, c *schemas.Call, now *delivery.State) (map[string][]byte, error) {
+func revertedFiles(ctx context.Context, c *resources.Call, now *delivery.State) (map[string][]byte, error) {
 	if c.State.IsNull("files") || !now.Reverted() || c.State.Text("tree_hash") == now.OwnFolders().TreeHash().String() {
 		return nil, nil
 	}
@@ -148,7 +149,7 @@ func revertedFiles(ctx context.Context, c *schemas.Call, now *delivery.State) (m
 }
 
 // destroy removes the rendering's folders from the branch.
-func destroy(ctx context.Context, c *schemas.Call) {
+func destroy(ctx context.Context, c *resources.Call) {
 	prior := priorOf(c.State)
 	before := readDelivery(ctx, prior, c.Diags)
 	defer func() { explainErrors(c.State, c.Diags, did, before, nil) }()
@@ -177,7 +178,7 @@ func destroy(ctx context.Context, c *schemas.Call) {
 // readDelivery returns the delivery that the last run stored in the private state. It returns nil if this version of
 // the provider can't read it. It reports the private state of another rendering.
 func readDelivery(ctx context.Context, p *delivery.Prior, diags *diag.Diagnostics) *delivery.State {
-	s, err := delivery.DecodeState(*schemas.Bulk(ctx))
+	s, err := delivery.DecodeState(*resources.Bulk(ctx))
 	if err != nil {
 		return nil // absent, or of another version: Read recovers it from the branch
 	}
@@ -202,7 +203,7 @@ func writeDelivery(ctx context.Context, s *delivery.State, diags *diag.Diagnosti
 		diags.AddError("Private state can't be written", err.Error())
 		return
 	}
-	*schemas.Bulk(ctx) = data
+	*resources.Bulk(ctx) = data
 }
 
 // logEvery is the interval at which long work logs its progress.

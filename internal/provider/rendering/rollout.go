@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -151,7 +152,7 @@ func waits(plan delivery.Plan) bool {
 // keptFiles returns the files, by path, in folders that this apply leaves unchanged: folders of cluster types, or of
 // deployment targets. They come from the attribute files of the last apply; without it, there are none. at is the
 // destination of this apply.
-func keptFiles(at destination.Destination, state schemas.Model, folders []string) map[string]attr.Value {
+func keptFiles(at destination.Destination, state resources.Model, folders []string) map[string]attr.Value {
 	kept := map[string]attr.Value{}
 	files, _ := tfvalue.Members(state["files"])
 	if len(folders) == 0 || len(files) == 0 {

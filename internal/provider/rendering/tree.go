@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -107,7 +107,7 @@ func foldersOf(at destination.Destination, inv inventory.Folders) map[string]tfv
 
 // plannedFiles returns the files of a tree. They are unknown as a whole if unknown values may decide whether a file
 // exists.
-func plannedFiles(t *delivery.NextTree, state schemas.Model) (types.Map, error) {
+func plannedFiles(t *delivery.NextTree, state resources.Model) (types.Map, error) {
 	notKnown := types.MapUnknown(types.StringType)
 	all := map[string]attr.Value{}
 	if promoted := t.Record.PromotedCommit; promoted != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -67,7 +68,7 @@ func (v *view) attributes() iter.Seq2[string, any] {
 }
 
 // into sets the computed attributes of m. last is the state before, or nil.
-func (v *view) into(m, last schemas.Model) {
+func (v *view) into(m, last resources.Model) {
 	for name, value := range v.attributes() {
 		switch {
 		case value == later:
@@ -83,7 +84,7 @@ func (v *view) into(m, last schemas.Model) {
 }
 
 // planned returns what an apply will show.
-func planned(ctx context.Context, m, last schemas.Model, plan delivery.Plan) (*view, error) {
+func planned(ctx context.Context, m, last resources.Model, plan delivery.Plan) (*view, error) {
 	p := plan.All()
 	if p.Stop != nil {
 		return stopped(m, plan), nil
@@ -107,7 +108,7 @@ func planned(ctx context.Context, m, last schemas.Model, plan delivery.Plan) (*v
 }
 
 // outcome returns what an apply shows. m contains the planned attributes. With an error, the files are as before.
-func outcome(m, last schemas.Model, plan delivery.Plan, result *remote.Result) (*view, error) {
+func outcome(m, last resources.Model, plan delivery.Plan, result *remote.Result) (*view, error) {
 	p := plan.All()
 	if p.Stop != nil {
 		v := stopped(m, plan)
@@ -140,7 +141,7 @@ func outcome(m, last schemas.Model, plan delivery.Plan, result *remote.Result) (
 
 // refreshed returns what a refresh shows. files are the files on the branch after a revert; nil keeps the files of the
 // state.
-func refreshed(m schemas.Model, found *remote.Refreshed, files map[string][]byte) *view {
+func refreshed(m resources.Model, found *remote.Refreshed, files map[string][]byte) *view {
 	v := unchanged()
 	v.commit, v.delivered = tfvalue.OrNil(found.Commit), found.Delivered
 	if found.PullRequest != nil {
@@ -167,7 +168,7 @@ func refreshed(m schemas.Model, found *remote.Refreshed, files map[string][]byte
 }
 
 // importedView returns what an import shows of a tree on the branch.
-func importedView(m schemas.Model, s *delivery.State) *view {
+func importedView(m resources.Model, s *delivery.State) *view {
 	v := &view{commit: tfvalue.OrNil(s.Base), delivered: s.Rollout == nil || s.Rollout.Complete}
 	v.setTree(m, s.Destination, s.Delivered)
 	if r := s.Rollout; r != nil {
@@ -186,7 +187,7 @@ func unchanged() *view {
 }
 
 // stopped returns what a rendering shows while a stop lets nothing go: what it showed before, or nothing.
-func stopped(m schemas.Model, plan delivery.Plan) *view {
+func stopped(m resources.Model, plan delivery.Plan) *view {
 	p := plan.All()
 	if p.Prior != nil {
 		v := unchanged()
@@ -206,7 +207,7 @@ func stopped(m schemas.Model, plan delivery.Plan) *view {
 }
 
 // treeOf shows the tree that an apply leaves, as far as it depends only on the configuration.
-func treeOf(m, last schemas.Model, s *delivery.Situation, t *delivery.NextTree) (v *view, err error) {
+func treeOf(m, last resources.Model, s *delivery.Situation, t *delivery.NextTree) (v *view, err error) {
 	read := t.Known > inventory.Unread
 	known := read && t.Rendered.Tree != nil
 	folders, named := plannedFolders(t)
@@ -247,7 +248,7 @@ func treeOf(m, last schemas.Model, s *delivery.Situation, t *delivery.NextTree) 
 }
 
 // setTree shows a tree on the branch. In the summary, the line of an unchanged folder stays.
-func (v *view) setTree(m schemas.Model, at destination.Destination, on inventory.Folders) {
+func (v *view) setTree(m resources.Model, at destination.Destination, on inventory.Folders) {
 	v.assignmentCount, v.treeHash = on.Count(), on.TreeHash().String()
 	v.assignments = shown(m, true, func() any { return assignmentsOf(on) }, detailed...)
 	v.folders = shown(m, true, func() any { return foldersOf(at, on) }, detailed...)
@@ -274,7 +275,7 @@ func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventor
 
 // keepLast shows the results of the last apply that wrote. It keeps the description only if delivery.describe asks for
 // one.
-func (v *view) keepLast(m, last schemas.Model, plan delivery.Plan) {
+func (v *view) keepLast(m, last resources.Model, plan delivery.Plan) {
 	p := plan.All()
 	v.description, v.commit, v.delivered, v.pullRequest = before, before, before, before
 	v.rolloutStatus, v.feedbackStatus = before, before
@@ -307,7 +308,7 @@ func descriptionOf(ctx context.Context, applied *delivery.NextTree, s *delivery.
 }
 
 // shown returns an attribute that these previews show, and that is null for any other preview.
-func shown(m schemas.Model, known bool, value func() any, previews ...string) any {
+func shown(m resources.Model, known bool, value func() any, previews ...string) any {
 	switch preview := previewOf(m); {
 	case !unknown.Is(preview) && !slices.Contains(previews, preview):
 		return nil

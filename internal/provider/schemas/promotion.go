@@ -123,8 +123,7 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 }
 
 // ReadPromotionRequest reads the arguments of kalypso_promotion, and reports invalid ones.
-func ReadPromotionRequest(r Reading) lookup.Request {
-	d := r.Decoder
+func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
 	request := lookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
 	d.Read(&request.Rules)
 	request.Rules.Statuses, request.Rules.Rejected = readStatuses(d), ReadRejected(d)

@@ -10,12 +10,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // NewBaseRepoList returns the list of the BaseRepos on the branches of a control plane.
 func NewBaseRepoList() list.ListResource {
-	return schemas.NewBranchList(schemas.BranchList{
+	return resources.NewBranchList(resources.BranchList{
 		Name: baseRepoName,
 		Description: "Lists the branches of a control plane that have a `" + document.File + "`, as resources " +
 			"that an import by identity takes over. A file that can't be read causes a warning; the other BaseRepos are " +
@@ -27,7 +27,7 @@ func NewBaseRepoList() list.ListResource {
 
 // listBaseRepos adds the BaseRepos on the branches of a repo to the results.
 func listBaseRepos(
-	ctx context.Context, data *configuration.Data, repo string, globs []string, results *schemas.ListResults,
+	ctx context.Context, data *configuration.Data, repo string, globs []string, results *resources.ListResults,
 ) error {
 	add := func(at baserepo.EnvironmentBranch, found *baserepo.State, err error) bool {
 		if err != nil {
@@ -37,7 +37,7 @@ func listBaseRepos(
 		}
 		identity := map[string]string{"repo": at.Repo, "branch": at.Branch}
 		return results.Add(ctx, at.Branch, identity, func(resource *tfsdk.Resource, diags *diag.Diagnostics) {
-			m := importedBaseRepo(schemas.NullModel(resource.Schema.GetAttributes()), found)
+			m := importedBaseRepo(resources.NullModel(resource.Schema.GetAttributes()), found)
 			diags.Append(resource.Set(ctx, m.Object())...)
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/drift"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -21,12 +22,12 @@ import (
 var baseRepoResults = []string{"content", "commit_sha", "delivered", "pull_request"}
 
 // baseRepoKnown reports whether all arguments that the decision depends on are known.
-func baseRepoKnown(m schemas.Model) bool {
+func baseRepoKnown(m resources.Model) bool {
 	return m.Decoder().Known("repo", "branch", "promotion", "delivery", "on_drift", "commit_message")
 }
 
 // desiredBaseRepo converts the arguments, and reports errors in the known ones.
-func desiredBaseRepo(m schemas.Model, diags *diag.Diagnostics) *baserepo.Desired {
+func desiredBaseRepo(m resources.Model, diags *diag.Diagnostics) *baserepo.Desired {
 	var ps problem.Problems
 	given := m.Reporting(&ps)
 	promotion := schemas.ReadPromotion(given)
@@ -53,7 +54,7 @@ func desiredBaseRepo(m schemas.Model, diags *diag.Diagnostics) *baserepo.Desired
 }
 
 // planBaseRepoResults plans the computed attributes.
-func planBaseRepoResults(m, state schemas.Model, d *baserepo.Desired, decision baserepo.Decision) {
+func planBaseRepoResults(m, state resources.Model, d *baserepo.Desired, decision baserepo.Decision) {
 	switch {
 	case decision.Withhold:
 		m.Keep(state, baseRepoResults...)
@@ -76,7 +77,7 @@ func planBaseRepoResults(m, state schemas.Model, d *baserepo.Desired, decision b
 }
 
 // keepBaseRepoResults plans the results of the last apply, or null if there was none.
-func keepBaseRepoResults(m, state schemas.Model) {
+func keepBaseRepoResults(m, state resources.Model) {
 	m.Set(tfvalue.Values{"content": nil, "commit_sha": nil, "delivered": false, "pull_request": nil})
 	if state != nil {
 		m.Keep(state, baseRepoResults...)
@@ -84,7 +85,7 @@ func keepBaseRepoResults(m, state schemas.Model) {
 }
 
 // setBaseRepoResult sets the results of an apply or a refresh.
-func setBaseRepoResult(m schemas.Model, found *baserepo.Result) {
+func setBaseRepoResult(m resources.Model, found *baserepo.Result) {
 	file := found.State.File
 	if p := found.State.Proposal; p != nil && p.State == githost.Open {
 		file = p.File
@@ -101,8 +102,8 @@ func setBaseRepoResult(m schemas.Model, found *baserepo.Result) {
 const baseRepoKey = "base_repo"
 
 // readPrior returns the BaseRepo as the last run stored it in the private state, or else as the state shows it.
-func readPrior(ctx context.Context, c *schemas.Call) *baserepo.State {
-	if s := schemas.GetPrivate[baserepo.State](ctx, c.Private, baseRepoKey, c.Diags); s.Head != "" {
+func readPrior(ctx context.Context, c *resources.Call) *baserepo.State {
+	if s := resources.GetPrivate[baserepo.State](ctx, c.Private, baseRepoKey, c.Diags); s.Head != "" {
 		return &s
 	}
 	promotion, _ := c.State.Decoder().Object("promotion")

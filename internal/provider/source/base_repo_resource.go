@@ -18,6 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -25,10 +26,10 @@ import (
 // NewBaseRepo returns the resource kalypso_base_repo, which makes the BaseRepo of an environment pin the promoted
 // commit. When it is destroyed, the file stays: the operator renders the environment from it.
 func NewBaseRepo() resource.Resource {
-	return schemas.NewManaged(schemas.Managed{
+	return resources.NewManaged(resources.Managed{
 		Name: baseRepoName, Schema: baseRepoSchema, Identity: baseRepoIdentity,
-		Repo:        func(m schemas.Model) string { return m.Text("repo") },
-		ReadTimeout: schemas.ReadTimeout, WriteTimeout: schemas.WriteTimeout, Check: checkBaseRepo, Plan: planBaseRepo,
+		Repo:        func(m resources.Model) string { return m.Text("repo") },
+		ReadTimeout: resources.ReadTimeout, WriteTimeout: resources.WriteTimeout, Check: checkBaseRepo, Plan: planBaseRepo,
 		Apply: applyBaseRepo, Read: readBaseRepo, Destroy: closeBaseRepo, Import: importBaseRepo,
 	})
 }
@@ -36,20 +37,20 @@ func NewBaseRepo() resource.Resource {
 const baseRepoName = "base_repo"
 
 // baseRepoIdentity identifies a BaseRepo by the branch that contains it.
-var baseRepoIdentity = schemas.Identity{
+var baseRepoIdentity = resources.Identity{
 	{Name: "repo", State: path.Root("repo"), Required: true, Description: "URL of the control plane's repo."},
 	{Name: "branch", State: path.Root("branch"), Required: true, Description: "Branch of the environment."},
 }
 
 // checkBaseRepo reports errors in a commit message and in a configured promotion. Other errors need the plan.
-func checkBaseRepo(c *schemas.Call) {
+func checkBaseRepo(c *resources.Call) {
 	if baseRepoKnown(c.Plan) {
 		desiredBaseRepo(c.Plan, c.Diags)
 	}
 }
 
 // planBaseRepo plans every computed attribute. It reads the branch only for errors and warnings.
-func planBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
+func planBaseRepo(ctx context.Context, c *resources.Call) resources.Model {
 	d := desiredBaseRepo(c.Plan, c.Diags)
 	if c.Diags.HasError() {
 		return nil
@@ -78,7 +79,7 @@ func planBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
 
 // checkBranch reports problems of the apply that the state can't show: missing credentials, and the contents of the
 // branch.
-func checkBranch(ctx context.Context, c *schemas.Call, d *baserepo.Desired, before *baserepo.State) {
+func checkBranch(ctx context.Context, c *resources.Call, d *baserepo.Desired, before *baserepo.State) {
 	if !c.Known() {
 		return
 	}
@@ -88,7 +89,7 @@ func checkBranch(ctx context.Context, c *schemas.Call, d *baserepo.Desired, befo
 			return
 		}
 	}
-	ctx, cancel := c.Within(ctx, timeouts.Value.Read, schemas.ReadTimeout)
+	ctx, cancel := c.Within(ctx, timeouts.Value.Read, resources.ReadTimeout)
 	defer cancel()
 	now, err := remote(c.Data).Check(ctx, d, before)
 	if err != nil {
@@ -106,7 +107,7 @@ func remote(data *configuration.Data) baserepo.Remote {
 
 // applyBaseRepo makes the BaseRepo pin the commit. If a create fails, the next one finds on the branch what this one
 // wrote. A plan without an unknown result writes nothing.
-func applyBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
+func applyBaseRepo(ctx context.Context, c *resources.Call) resources.Model {
 	var before *baserepo.State
 	if c.State != nil {
 		before = readPrior(ctx, c)
@@ -136,12 +137,12 @@ func applyBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
 	}
 	tflog.Info(ctx, "set the commit of the BaseRepo", map[string]any{"commit": d.Promotion.Commit, "branch": d.At.Branch})
 	setBaseRepoResult(c.Plan, result)
-	schemas.SetPrivate(ctx, c.Private, baseRepoKey, result.State, c.Diags)
+	resources.SetPrivate(ctx, c.Private, baseRepoKey, result.State, c.Diags)
 	return c.Plan
 }
 
 // readBaseRepo reads the file and the pull request, and keeps the result in the private state.
-func readBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
+func readBaseRepo(ctx context.Context, c *resources.Call) resources.Model {
 	if !c.Known() {
 		return nil
 	}
@@ -159,12 +160,12 @@ func readBaseRepo(ctx context.Context, c *schemas.Call) schemas.Model {
 		return nil
 	}
 	setBaseRepoResult(c.State, found)
-	schemas.SetPrivate(ctx, c.Private, baseRepoKey, found.State, c.Diags)
+	resources.SetPrivate(ctx, c.Private, baseRepoKey, found.State, c.Diags)
 	return c.State
 }
 
 // closeBaseRepo closes an open pull request.
-func closeBaseRepo(ctx context.Context, c *schemas.Call) {
+func closeBaseRepo(ctx context.Context, c *resources.Call) {
 	before := readPrior(ctx, c)
 	if err := remote(c.Data).Forget(ctx, before); err != nil {
 		appendBaseRepoError(c.Diags, before.At, err)
@@ -172,7 +173,7 @@ func closeBaseRepo(ctx context.Context, c *schemas.Call) {
 }
 
 // importBaseRepo reads a BaseRepo from its branch.
-func importBaseRepo(ctx context.Context, c *schemas.Call, id string, identity map[string]string) schemas.Model {
+func importBaseRepo(ctx context.Context, c *resources.Call, id string, identity map[string]string) resources.Model {
 	at := baserepo.EnvironmentBranch{Repo: identity["repo"], Branch: identity["branch"]}
 	if identity == nil {
 		var err error
@@ -194,12 +195,12 @@ func importBaseRepo(ctx context.Context, c *schemas.Call, id string, identity ma
 		appendBaseRepoError(c.Diags, at, err)
 		return nil
 	}
-	schemas.SetPrivate(ctx, c.Private, baseRepoKey, found, c.Diags)
+	resources.SetPrivate(ctx, c.Private, baseRepoKey, found, c.Diags)
 	return importedBaseRepo(c.State, found)
 }
 
 // importedBaseRepo sets the arguments that a branch contains. The other arguments stay null.
-func importedBaseRepo(m schemas.Model, found *baserepo.State) schemas.Model {
+func importedBaseRepo(m resources.Model, found *baserepo.State) resources.Model {
 	m.Set(tfvalue.Values{
 		"repo": found.At.Repo, "branch": found.At.Branch,
 		"promotion": tfvalue.Values{"commit": tfvalue.OrNil(found.Commit)},

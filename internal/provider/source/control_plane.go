@@ -12,13 +12,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewControlPlane returns the data source kalypso_control_plane.
 func NewControlPlane() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[source.ControlPlaneRequest]{
+	return resources.NewDataSource(resources.DataSource[source.ControlPlaneRequest]{
 		Name: "control_plane", Description: controlPlaneDescription, Arguments: controlPlaneArguments,
 		Computed: controlPlaneComputed, Timeout: schemas.FollowTimeout,
 		Request: controlPlaneRequest, Read: readControlPlane,
@@ -79,7 +80,7 @@ func checkPromotedBase(d tfvalue.Decoder) {
 }
 
 func readControlPlane(
-	ctx context.Context, r schemas.Reading, request source.ControlPlaneRequest,
+	ctx context.Context, r resources.Reading, request source.ControlPlaneRequest,
 ) tfvalue.Values {
 	found := r.Data.Sources.ControlPlane(ctx, request)
 	schemas.AppendSourceProblems(r.Diags, found.Problems)
@@ -100,7 +101,7 @@ func readControlPlane(
 }
 
 // controlPlaneRequest converts the arguments, and reports those that contradict each other.
-func controlPlaneRequest(r schemas.Reading) source.ControlPlaneRequest {
+func controlPlaneRequest(r resources.Reading) source.ControlPlaneRequest {
 	d := r.Decoder
 	request := source.ControlPlaneRequest{
 		Location: source.Location{

@@ -17,13 +17,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/model"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
 // NewWorkloads returns the data source kalypso_workloads, which reads the Workload documents behind registrations.
 func NewWorkloads() datasource.DataSource {
-	return schemas.NewDataSource(schemas.DataSource[source.FollowOptions]{
+	return resources.NewDataSource(resources.DataSource[source.FollowOptions]{
 		Name: "workloads", Description: workloadsDescription, Arguments: workloadsArguments, Computed: workloadsComputed,
 		Timeout: schemas.FollowTimeout, Request: workloadsRequest, Read: readWorkloads,
 	})
@@ -77,7 +78,7 @@ func workloadsComputed() map[string]schema.Attribute {
 }
 
 // workloadsRequest reads how registrations are followed. It reports missing arguments.
-func workloadsRequest(r schemas.Reading) source.FollowOptions {
+func workloadsRequest(r resources.Reading) source.FollowOptions {
 	d, follow := r.Decoder, followOptions(r)
 	repo, located := d.Object("gitops_repo")
 	switch {
@@ -109,7 +110,7 @@ func workloadsRequest(r schemas.Reading) source.FollowOptions {
 	return follow
 }
 
-func readWorkloads(ctx context.Context, r schemas.Reading, follow source.FollowOptions) tfvalue.Values {
+func readWorkloads(ctx context.Context, r resources.Reading, follow source.FollowOptions) tfvalue.Values {
 	registrations := readRegistrations(r.Decoder)
 	if r.Invalid() {
 		return nil
@@ -129,7 +130,7 @@ func readWorkloads(ctx context.Context, r schemas.Reading, follow source.FollowO
 }
 
 // followOptions reads how registrations are followed, for a control plane and for Workloads alone.
-func followOptions(r schemas.Reading) source.FollowOptions {
+func followOptions(r resources.Reading) source.FollowOptions {
 	f := source.FollowOptions{
 		Pins: schemas.ReadPins(r.Decoder), Verify: schemas.ReadVerification(r.Decoder, r.Now),
 		AllowLocal: r.Data != nil && r.Data.AllowLocal,

@@ -1,8 +1,7 @@
-package schemas
+package resources
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -27,7 +27,7 @@ type DataSource[R any] struct {
 	Description string // Markdown
 	// Arguments and Computed return the attributes, as a resource's: the framework takes the same ones in a data source.
 	Arguments, Computed func() map[string]resource.Attribute
-	// Timeout describes timeouts.read, see [TimeoutText]. If it is empty, the data source has no timeout.
+	// Timeout describes timeouts.read, see [schemas.TimeoutText]. If it is empty, the data source has no timeout.
 	Timeout string
 	Waits   bool // Read keeps to timeouts.read itself
 	// Credentials says why the provider's configuration has to be known. If it is empty, Read decides.
@@ -37,12 +37,6 @@ type DataSource[R any] struct {
 	// Read returns the computed attributes, see [tfvalue.Result], or nil. Those that it leaves out are null. Terraform
 	// calls it when all arguments are known.
 	Read func(context.Context, Reading, R) tfvalue.Values
-}
-
-// TimeoutText describes timeouts.read: what it limits, and more.
-func TimeoutText(limits string, more ...string) string {
-	const form = ", as a [duration](https://pkg.go.dev/time#ParseDuration) such as `30s` or `10m`. The default is `5m`."
-	return strings.Join(append([]string{limits + form}, more...), " ")
 }
 
 // dataSource is a data source with the provider's configuration.
@@ -84,7 +78,7 @@ func (s *dataSource[R]) Schema(_ context.Context, _ datasource.SchemaRequest, re
 		}
 	}
 	if s.of.Timeout != "" {
-		resp.Schema.Attributes["timeouts"] = Timeouts(timeouts.Opts{Read: true, ReadDescription: s.of.Timeout})
+		resp.Schema.Attributes["timeouts"] = schemas.Timeouts(timeouts.Opts{Read: true, ReadDescription: s.of.Timeout})
 	}
 }
 
@@ -141,7 +135,7 @@ func newReading(
 ) Reading {
 	arguments := tfvalue.GetObject(ctx, config, diags)
 	d := tfvalue.Decoder{Arguments: arguments, Problems: &problem.Problems{}}
-	limit, ds := readTimeout(ctx, arguments, timeouts.Value.Read, SourceTimeout)
+	limit, ds := readTimeout(ctx, arguments, timeouts.Value.Read, schemas.SourceTimeout)
 	diags.Append(ds...)
 	r := Reading{Decoder: d, Data: data, Limit: limit, Diags: diags}
 	if data != nil {
@@ -149,6 +143,3 @@ func newReading(
 	}
 	return r
 }
-
-// SourceTimeout is the default of timeouts.read of data sources.
-const SourceTimeout = 5 * time.Minute

@@ -1,4 +1,4 @@
-package schemas_test
+package resources_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/status"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 )
 
 // privateState is a private state in memory.
@@ -29,16 +29,16 @@ func TestPrivate(t *testing.T) {
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
 	times := status.Times{SetAt: at, SeenAt: at.Add(time.Minute)}
 	private, diags := privateState{}, diag.Diagnostics{}
-	schemas.SetPrivate(t.Context(), private, "times", times, &diags)
+	resources.SetPrivate(t.Context(), private, "times", times, &diags)
 	if text := string(private["times"]); text != `{"set_at":"2025-03-01T12:00:00Z","seen_at":"2025-03-01T12:01:00Z"}` {
 		t.Errorf("stored: %s", text)
 	}
-	if got := schemas.GetPrivate[status.Times](t.Context(), private, "times", &diags); got != times {
+	if got := resources.GetPrivate[status.Times](t.Context(), private, "times", &diags); got != times {
 		t.Errorf("read back: %v", got)
 	}
 	for _, text := range []string{"", "{", `{"set_at":"2025-03-01T12:00:00Z","seen_at":"soon"}`} {
 		private["times"] = []byte(text)
-		if got := schemas.GetPrivate[status.Times](t.Context(), private, "times", &diags); got != (status.Times{}) {
+		if got := resources.GetPrivate[status.Times](t.Context(), private, "times", &diags); got != (status.Times{}) {
 			t.Errorf("%q is read as %v", text, got)
 		}
 	}

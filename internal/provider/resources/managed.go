@@ -1,4 +1,4 @@
-package schemas
+package resources
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
@@ -120,7 +121,7 @@ func (r *managed) Schema(_ context.Context, _ resource.SchemaRequest, resp *reso
 		return fmt.Sprintf("How long it may take, such as `90s` or `1h`. The default is `%dm`.", limit/time.Minute)
 	}
 	read, write := text(r.of.ReadTimeout), text(r.of.WriteTimeout)
-	resp.Schema.Attributes["timeouts"] = Timeouts(timeouts.Opts{
+	resp.Schema.Attributes["timeouts"] = schemas.Timeouts(timeouts.Opts{
 		Create: true, Read: r.of.Read != nil, Update: true, Delete: r.of.Destroy != nil,
 		CreateDescription: write, ReadDescription: read, UpdateDescription: write, DeleteDescription: write,
 	})

@@ -1,4 +1,4 @@
-package schemas
+package resources
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
 // BranchList defines a list of the resources on the branches of a repo.
@@ -37,10 +38,10 @@ func NewBranchList(of BranchList) list.ListResource {
 		globs += " " + of.Advice
 	}
 	return NewList(List{Name: of.Name, Description: of.Description, Arguments: map[string]schema.Attribute{
-		"repo": RequiredString(of.Repo, ValidRepoURL()),
+		"repo": schemas.RequiredString(of.Repo, schemas.ValidRepoURL()),
 		"branches": schema.ListAttribute{
 			Required: true, MarkdownDescription: globs, ElementType: types.StringType,
-			Validators: []validator.List{listvalidator.ValueStringsAre(Valid("branch glob", gitbranch.CheckGlob))},
+			Validators: []validator.List{listvalidator.ValueStringsAre(schemas.Valid("branch glob", gitbranch.CheckGlob))},
 		},
 	}, Find: func(ctx context.Context, r Reading, results *ListResults) {
 		repo, globs := r.String("repo"), r.Strings("branches")
