@@ -96,7 +96,7 @@ func TestPackageSizes(t *testing.T) {
 // TestFolders fails if a folder has so many folders with Go files that a reader needs a list of them.
 func TestFolders(t *testing.T) {
 	t.Parallel()
-	const most = 20
+	const limit = 20
 	below := map[string]map[string]bool{} // by folder
 	for name := range goFiles(t) {
 		for folder := path.Dir(name); strings.Contains(name, "/internal"); name, folder = folder, path.Dir(folder) {
@@ -110,8 +110,8 @@ func TestFolders(t *testing.T) {
 		t.Error("no folder was counted")
 	}
 	for folder, all := range below {
-		if len(all) > most {
-			t.Errorf("%s has %d folders, more than %d: group them", folder, len(all), most)
+		if len(all) > limit {
+			t.Errorf("%s has %d folders, more than %d: group them", folder, len(all), limit)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestFolders(t *testing.T) {
 // and of the types that it embeds, and the functions of its package whose first parameter has the type.
 func TestMethodCounts(t *testing.T) {
 	t.Parallel()
-	const most = 40
+	const limit = 40
 	counted := 0
 	for name, files := range goFiles(t) {
 		of := packageTypes{methods: map[string][]string{}, functions: map[string]int{}, embedded: map[string][]string{}}
@@ -137,9 +137,9 @@ func TestMethodCounts(t *testing.T) {
 			counted++
 			methods := of.methodSet(typ)
 			count := len(methods) + of.functions[typ]
-			if count > most {
+			if count > limit {
 				t.Errorf("%s.%s has %d methods, and %d functions of its package take it first: more than %d together",
-					name, typ, len(methods), of.functions[typ], most)
+					name, typ, len(methods), of.functions[typ], limit)
 			}
 		}
 	}

@@ -174,14 +174,14 @@ func TestGuides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, most := string(content), guideWords
+		text, limit := string(content), guideWords
 		if name == "rules" {
-			most = longestReference
+			limit = longestReference
 		}
 		words := len(strings.Fields(text))
 		all += words
-		if words > most {
-			t.Errorf("%s has %d words, and should have at most %d", file, words, most)
+		if words > limit {
+			t.Errorf("%s has %d words, and should have at most %d", file, words, limit)
 		}
 		if !group.MatchString(text) {
 			t.Errorf("%s is in none of the groups Start, Operate and Reference", file)

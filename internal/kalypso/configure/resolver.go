@@ -145,17 +145,17 @@ func newResolver() *resolver {
 // addConfigs adds the configs of a sorted fleet in merge order, and reports values that are too large.
 func (r *resolver) addConfigs(ctx context.Context, f *fleet.Fleet) (problems problem.Problems) {
 	var sources []*source
-	most := f.Limits.WithDefaults().FileSize
+	maxSize := f.Limits.WithDefaults().FileSize
 	for _, config := range f.Configs {
 		if config.MayBePlatformConfig() && ctx.Err() == nil {
-			s, tooLarge := newSource(config, "", config.Data, most)
+			s, tooLarge := newSource(config, "", config.Data, maxSize)
 			s.needs = r.labelConditions(s)
 			sources, problems = append(sources, s), append(problems, tooLarge...)
 		}
 	}
 	for _, config := range f.Configs {
 		if config.IsAzureAppConfig() && ctx.Err() == nil {
-			more, tooLarge := r.azureAppConfig(config, most)
+			more, tooLarge := r.azureAppConfig(config, maxSize)
 			sources, problems = append(sources, more...), append(problems, tooLarge...)
 		}
 	}
@@ -189,7 +189,7 @@ func (r *resolver) labelConditions(s *source) []int {
 
 // azureAppConfig returns each key, such as label.value.….key, as a source of its own, sorted by length, then bytes.
 // It ignores a label without a value. It also returns a problem for each value that is too large.
-func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (sources []*source, problems problem.Problems) {
+func (r *resolver) azureAppConfig(config *fleet.Config, maxSize int64) (sources []*source, problems problem.Problems) {
 	keys := slices.SortedFunc(maps.Keys(config.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 	})
@@ -199,7 +199,7 @@ func (r *resolver) azureAppConfig(config *fleet.Config, most int64) (sources []*
 		for i := 0; i+2 < len(parts); i += 2 {
 			labels[parts[i]] = parts[i+1]
 		}
-		s, tooLarge := newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}, most)
+		s, tooLarge := newSource(config, key, map[string]string{parts[len(parts)-1]: config.Data[key]}, maxSize)
 		s.needs = r.conditions.numbersOf(labels)
 		sources, problems = append(sources, s), append(problems, tooLarge...)
 	}

@@ -10,17 +10,17 @@ import (
 const maxValueDepth = 100
 
 // parseBounded parses the value of a config key, see [parseValue]. It refuses values that are nested too deep, or that
-// have more than most bytes before or after their aliases are expanded.
-func parseBounded(text string, most int64) (any, error) {
-	if int64(len(text)) > most {
+// have more than maxSize bytes before or after their aliases are expanded.
+func parseBounded(text string, maxSize int64) (any, error) {
+	if int64(len(text)) > maxSize {
 		return nil, fmt.Errorf("has %s; limits.file_size allows %s", fleet.FormatBytes(int64(len(text))),
-			fleet.FormatBytes(most))
+			fleet.FormatBytes(maxSize))
 	}
 	v := parseValue(text)
-	left := most
+	left := maxSize
 	if _, isText := v.(string); !isText && len(text) > maxValueDepth && !spendBytes(v, &left, 0) {
 		return nil, fmt.Errorf("exceeds limits.file_size (%s) once its aliases are expanded, or is nested more than %d "+
-			"levels deep", fleet.FormatBytes(most), maxValueDepth)
+			"levels deep", fleet.FormatBytes(maxSize), maxValueDepth)
 	}
 	return v, nil
 }

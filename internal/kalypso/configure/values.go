@@ -65,7 +65,7 @@ type source struct {
 
 // newSource parses the values of a config. It reports values that are too large, see [parseBounded]. It marks these
 // values as unknown, so that later stages do not report them again.
-func newSource(config *fleet.Config, path string, data map[string]string, most int64) (*source, problem.Problems) {
+func newSource(config *fleet.Config, path string, data map[string]string, maxSize int64) (*source, problem.Problems) {
 	defer problem.NamePanic(string(config.Kind()), config.Name)
 	s := &source{object: config, path: path, values: make(map[string]any, len(data))}
 	var problems problem.Problems
@@ -74,7 +74,7 @@ func newSource(config *fleet.Config, path string, data map[string]string, most i
 			s.markUnknown(k)
 			continue
 		}
-		v, err := parseBounded(text, most)
+		v, err := parseBounded(text, maxSize)
 		if err != nil {
 			s.markUnknown(k)
 			key := cmp.Or(path, k)

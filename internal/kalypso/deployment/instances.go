@@ -136,9 +136,9 @@ func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *
 		Revision: s.Revision,
 	}
 	pass(whole)
-	told := map[string]bool{}
+	known := map[string]bool{}
 	for _, one := range reported {
-		told[one.Target] = true
+		known[one.Target] = true
 		one.Cluster, one.Folder, one.Revision = whole.Cluster, whole.Folder, whole.Revision
 		// A folder that is stale, offline or missing decides the state of all of its targets: nothing newer is known.
 		if one.State == "" || slices.Contains([]ClusterState{StateStale, StateOffline, StateMissing}, s.State) {
@@ -147,7 +147,7 @@ func (w *Input) passOn(s clusterState, since time.Time, reported []Instance, o *
 		pass(one)
 	}
 	for _, target := range head {
-		if !told[target] {
+		if !known[target] {
 			whole.Target = target
 			pass(whole)
 		}

@@ -78,7 +78,7 @@ func (l Limits) WithDefaults() Limits {
 
 // checkTargetsPerWorkload reports Workloads with too many deployment targets in the environment.
 func (f *Fleet) checkTargetsPerWorkload() (ps problem.Problems) {
-	most := f.Limits.WithDefaults().TargetsPerWorkload
+	limit := f.Limits.WithDefaults().TargetsPerWorkload
 	for _, w := range f.Workloads {
 		targets := 0
 		for i := range w.Targets {
@@ -86,7 +86,7 @@ func (f *Fleet) checkTargetsPerWorkload() (ps problem.Problems) {
 				targets++
 			}
 		}
-		if targets > most {
+		if targets > limit {
 			ps = append(ps, ProblemOf(w, problem.Problem{
 				Fault:   problem.TeamFault,
 				Affects: f.affected(w),
@@ -94,7 +94,7 @@ func (f *Fleet) checkTargetsPerWorkload() (ps problem.Problems) {
 				Summary: "Too many deployment targets",
 				Detail: fmt.Sprintf("The workload has %d deployment targets in environment %q; limits.targets_per_workload "+
 					"allows %d. "+
-					"Split the workload, or raise the limit.", targets, f.Environment, most),
+					"Split the workload, or raise the limit.", targets, f.Environment, limit),
 			}))
 		}
 	}
@@ -107,8 +107,8 @@ func (l Limits) CheckManifests(texts map[string]string) problem.Problems {
 	for _, text := range texts {
 		size += int64(len(text))
 	}
-	most := l.WithDefaults().Manifests
-	if size <= most {
+	limit := l.WithDefaults().Manifests
+	if size <= limit {
 		return nil
 	}
 	largest := slices.SortedFunc(maps.Keys(texts), func(a, b string) int {
@@ -120,7 +120,7 @@ func (l Limits) CheckManifests(texts map[string]string) problem.Problems {
 	const shown = 5
 	return problem.Problems{problem.At("Too much Kalypso YAML", fmt.Sprintf("The texts in manifests have %s; "+
 		"limits.manifests allows %s. Leave out objects that this environment does not use, or raise the limit. The largest "+
-		"texts:\n%s", FormatBytes(size), FormatBytes(most), problem.IndentedList(largest, shown)), "limits", "manifests")}
+		"texts:\n%s", FormatBytes(size), FormatBytes(limit), problem.IndentedList(largest, shown)), "limits", "manifests")}
 }
 
 // ParseBytes reads a number of bytes, a Kubernetes quantity such as 1Mi.

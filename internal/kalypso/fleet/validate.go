@@ -248,7 +248,7 @@ func (c checker) labels(set map[string]string) {
 // isSimpleLabel reports whether a text is certainly valid as the key and as the value of a label. Most labels are, so
 // the slow regular expressions of Kubernetes are seldom needed.
 func isSimpleLabel(s string) bool {
-	const most = 63 // characters, as Kubernetes allows
+	const maxLength = 63 // characters, as Kubernetes allows
 	for i := range len(s) {
 		switch c := s[i]; {
 		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
@@ -257,7 +257,7 @@ func isSimpleLabel(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= most
+	return s != "" && len(s) <= maxLength
 }
 
 func (c checker) labelKey(key string) {

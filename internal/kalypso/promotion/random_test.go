@@ -636,8 +636,8 @@ func (c *chain) calm() {
 }
 
 // turns runs all pipelines every hour, until all environments are at the newest commit, but at most a number of times.
-func (c *chain) turns(most int) {
-	for range most {
+func (c *chain) turns(limit int) {
+	for range limit {
 		c.now += 60
 		for _, e := range c.all {
 			c.run(e)

@@ -105,10 +105,10 @@ var numbers = regexp.MustCompile(`\d+|\*`)
 
 // times multiplies without overflow. Negative factors count as zero.
 func times(a, b int64) int64 {
-	const most = 1 << 50
+	const limit = 1 << 50
 	a, b = max(a, 0), max(b, 0)
-	if b > 0 && a > most/b {
-		return most
+	if b > 0 && a > limit/b {
+		return limit
 	}
 	return a * b
 }
@@ -126,9 +126,9 @@ func (b *bounds) checkResult(name string, result reflect.Value) error {
 		}
 	}
 	b.returned += firstLevel(result)
-	if most := times(maxReturned, b.size); b.returned > most {
+	if limit := times(maxReturned, b.size); b.returned > limit {
 		return boundError("the functions of the template return more than %s in all, %d times limits.file_size. Check its "+
-			"loops", fleet.FormatBytes(most), maxReturned)
+			"loops", fleet.FormatBytes(limit), maxReturned)
 	}
 	return nil
 }

@@ -151,9 +151,9 @@ func executionError(err error) error {
 	case errors.As(err, &bound) && strings.Contains(line.Text, ownPrefix):
 		line.Text = bound.Error()
 	}
-	const most = 2000 // in bytes; errors of functions may contain values of any size
-	if len(line.Text) > most {
-		line.Text = strings.ToValidUTF8(line.Text[:most], "") + "…"
+	const maxLength = 2000 // in bytes; errors of functions may contain values of any size
+	if len(line.Text) > maxLength {
+		line.Text = strings.ToValidUTF8(line.Text[:maxLength], "") + "…"
 	}
 	return line
 }

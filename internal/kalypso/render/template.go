@@ -152,13 +152,13 @@ func quoteLine(text string, err error) string {
 	if !errors.As(err, &located) {
 		return ""
 	}
-	const most = 200 // characters
+	const maxLength = 200 // characters
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
 		if n == located.Line {
 			quoted := []rune(strings.TrimSpace(line))
-			return "\n" + problem.IndentedList([]string{string(quoted[:min(len(quoted), most)])}, 1)
+			return "\n" + problem.IndentedList([]string{string(quoted[:min(len(quoted), maxLength)])}, 1)
 		}
 	}
 	return ""

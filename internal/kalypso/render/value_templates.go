@@ -369,8 +369,8 @@ func (w *worker) valueTemplate(text string) *valueTemplate {
 	if err == nil && isPlain(text, "'") {
 		t.singleQuoted, t.unquoted = written == "k: '"+text+"'\n", written == "k: "+text+"\n"
 	}
-	const most = 10_000
-	if len(w.executor.values) >= most {
+	const limit = 10_000
+	if len(w.executor.values) >= limit {
 		clear(w.executor.values)
 		clear(w.executor.clones)
 	}

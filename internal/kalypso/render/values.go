@@ -462,11 +462,11 @@ func (s site) String() string {
 
 // shortened returns the beginning of a long source.
 func shortened(text string) string {
-	const most = 500 // bytes
-	if len(text) <= most {
+	const maxLength = 500 // bytes
+	if len(text) <= maxLength {
 		return text
 	}
-	end := most
+	end := maxLength
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

@@ -167,9 +167,9 @@ func checkKey(key string) error {
 	if err := checkText(key); err != nil {
 		return err
 	}
-	const most = 1024 // characters in quotes
-	if quoted, err := json.Marshal(key); err != nil || utf8.RuneCount(quoted) > most {
-		return &TextError{key, fmt.Sprintf("is a key of more than %d characters", most)}
+	const maxLength = 1024 // characters in quotes
+	if quoted, err := json.Marshal(key); err != nil || utf8.RuneCount(quoted) > maxLength {
+		return &TextError{key, fmt.Sprintf("is a key of more than %d characters", maxLength)}
 	}
 	return nil
 }

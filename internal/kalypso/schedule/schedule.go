@@ -62,7 +62,7 @@ func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Sc
 	targets, problems := f.DeploymentTargets()
 	problems = append(problems, f.CheckEnvironment()...)
 	s := &Schedule{Targets: targets}
-	quota := quota{most: f.Limits.WithDefaults().Assignments, by: make([]int, len(f.Policies))}
+	quota := quota{limit: f.Limits.WithDefaults().Assignments, by: make([]int, len(f.Policies))}
 
 	selections := make([]selection, len(f.Policies))
 	scheduled, maybeScheduled := make([]bool, len(targets)), make([]bool, len(targets))
@@ -105,7 +105,7 @@ func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Sc
 			count += min(len(policies), 1)
 		}
 		quota.all += count
-		if quota.all > quota.most {
+		if quota.all > quota.limit {
 			s.Placements, s.AssignmentCount = nil, 0
 			continue
 		}
@@ -167,12 +167,12 @@ func (s *Schedule) Known() (some, all bool) {
 
 // quota counts assignments.
 type quota struct {
-	most, all int
-	by        []int // by policy, including assignments that other policies make too
+	limit, all int
+	by         []int // by policy, including assignments that other policies make too
 }
 
 func (q *quota) problems(policies []*fleet.SchedulingPolicy) problem.Problems {
-	if q.all <= q.most {
+	if q.all <= q.limit {
 		return nil
 	}
 	order := make([]int, len(policies))
@@ -187,7 +187,7 @@ func (q *quota) problems(policies []*fleet.SchedulingPolicy) problem.Problems {
 		Summary: "Too many assignments",
 		Detail: fmt.Sprintf("The policies make %d assignments; limits.assignments allows %d. Narrow their selectors, or "+
 			"raise the limit. "+
-			"The policies that make the most:\n%s", q.all, q.most, problem.IndentedList(lines, shown)),
+			"The policies that make the most:\n%s", q.all, q.limit, problem.IndentedList(lines, shown)),
 	}}
 }
 

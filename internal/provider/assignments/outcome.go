@@ -138,7 +138,7 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 		for n, a := range p.Assignments {
 			of := o.Configuration.Of(i, n)
 			config, references := of.Values, of.Secrets
-			told := tfvalue.Values{
+			values := tfvalue.Values{
 				"cluster_type":      a.ClusterType.Name,
 				"deployment_target": a.Target.Name,
 				"workload":          a.Target.Workload.Name,
@@ -150,7 +150,7 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 				"secrets":           secrets.names(references),
 			}
 			if o.explains(a.Target.Name) {
-				told["values"], told["references"] = configs.explain(config, &size), secrets.explain(references, &size)
+				values["values"], values["references"] = configs.explain(config, &size), secrets.explain(references, &size)
 			}
 			if size > maxExplained {
 				return nil, fmt.Errorf(
@@ -159,7 +159,7 @@ func (o *assignmentsOutcome) assignments(ctx context.Context) ([]tfvalue.Values,
 					maxExplained,
 				)
 			}
-			all = append(all, told)
+			all = append(all, values)
 		}
 	}
 	return all, nil

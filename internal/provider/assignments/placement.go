@@ -83,13 +83,13 @@ func (o *assignmentsOutcome) placements(ctx context.Context) (any, error) {
 			"explain_targets to the deployment targets to explain", maxExplained)
 	}
 	return lists.Map(reasons, func(r schedule.Placed) tfvalue.Values {
-		told := tfvalue.Values{
+		values := tfvalue.Values{
 			"policy": r.Policy.Name, "deployment_target": r.Target.Name, "cluster_type": r.ClusterType.Name,
 			"placed": r.Placed, "kept": r.Kept, "reason": tfvalue.OrNil(r.Off),
 		}
 		if r.Fits {
-			told["score"], told["scores"] = r.Score, r.Scores
+			values["score"], values["scores"] = r.Score, r.Scores
 		}
-		return told
+		return values
 	}), nil
 }

@@ -38,13 +38,13 @@ func (o *assignmentsOutcome) requirements(ctx context.Context) requirementsOf {
 func (r requirementsOf) of(i, n int, size *int) []tfvalue.Values {
 	all := []tfvalue.Values{}
 	for _, reason := range r[[2]int{i, n}] {
-		told := tfvalue.ValuesOf(reason.Requirement)
+		values := tfvalue.ValuesOf(reason.Requirement)
 		if len(reason.Requirement.MatchLabels) == 0 {
-			told["match_labels"] = nil
+			values["match_labels"] = nil
 		}
-		told["satisfied_by"], told["missing"] = reason.SatisfiedBy, tfvalue.OrNil(reason.Missing)
+		values["satisfied_by"], values["missing"] = reason.SatisfiedBy, tfvalue.OrNil(reason.Missing)
 		*size += len(reason.SatisfiedBy)
-		all = append(all, told)
+		all = append(all, values)
 	}
 	return all
 }

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// Backoff returns the wait after an attempt that failed, counted from 1: first, doubled with each attempt, up to most.
-func Backoff(first, most time.Duration, attempt int) time.Duration {
+// Backoff returns the wait after an attempt that failed, counted from 1: first, doubled with each attempt, up to
+// longest.
+func Backoff(first, longest time.Duration, attempt int) time.Duration {
 	for range attempt - 1 {
 		first *= 2
-		if first >= most {
-			return most
+		if first >= longest {
+			return longest
 		}
 	}
-	return min(first, most)
+	return min(first, longest)
 }
 
 // RetryAfter returns the wait that the header Retry-After of an answer asks for, and whether it asks for one: in

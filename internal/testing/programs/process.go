@@ -104,9 +104,9 @@ func (p *Process) Stop(signal os.Signal) {
 }
 
 // Log returns the end of the program's output, of at most this number of bytes.
-func (p *Process) Log(most int) string {
+func (p *Process) Log(limit int) string {
 	text, _ := os.ReadFile(p.log)
-	return string(text[max(0, len(text)-most):])
+	return string(text[max(0, len(text)-limit):])
 }
 
 // FreeAddress returns a free address of loopback.

@@ -223,8 +223,8 @@ func explain(err error, secrets *redact.Secrets) error {
 			serverMessage(answered.RawResponse, secrets),
 		)
 	case errors.As(err, &unauthenticated):
-		said := serverMessage(unauthenticated.RawResponse, secrets)
-		return errors.New("the authority rejects the credential: " + first + said)
+		message := serverMessage(unauthenticated.RawResponse, secrets)
+		return errors.New("the authority rejects the credential: " + first + message)
 	case strings.Contains(first, "DefaultAzureCredential"):
 		return errors.New(
 			"no Azure credential is configured: set client_id with client_secret or use_oidc in the provider's azure " +
@@ -243,14 +243,14 @@ func serverMessage(resp *http.Response, secrets *redact.Secrets) string {
 	if err != nil {
 		return ""
 	}
-	var said struct {
+	var answer struct {
 		Error            json.RawMessage `json:"error"`
 		ErrorDescription string          `json:"error_description"` // from the authority
 	}
-	_ = json.Unmarshal(text, &said)
+	_ = json.Unmarshal(text, &answer)
 	var inner struct{ Message string }
-	_ = json.Unmarshal(said.Error, &inner)
-	message, _, _ := strings.Cut(secrets.Redact(cmp.Or(inner.Message, said.ErrorDescription)), "\n")
+	_ = json.Unmarshal(answer.Error, &inner)
+	message, _, _ := strings.Cut(secrets.Redact(cmp.Or(inner.Message, answer.ErrorDescription)), "\n")
 	if message == "" {
 		return ""
 	}

@@ -66,14 +66,14 @@ func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, proble
 		if err == nil {
 			continue
 		}
-		said := problem.Sentence(fmt.Errorf("source %s: %w", source.Name(), err))
+		failure := problem.Sentence(fmt.Errorf("source %s: %w", source.Name(), err))
 		if !errors.Is(err, deployment.ErrNoAnswer) && !errors.Is(err, context.DeadlineExceeded) {
-			report(problem.Error, "A source can't be used", said)
+			report(problem.Error, "A source can't be used", failure)
 			continue
 		}
 		earlier := slices.DeleteFunc(slices.Clone(last), func(c Cluster) bool { return c.Source != source.Name() })
 		if len(earlier) == 0 {
-			report(problem.Error, "A source did not answer", said+" Plan again, or set last to the clusters of an earlier "+
+			report(problem.Error, "A source did not answer", failure+" Plan again, or set last to the clusters of an earlier "+
 				"run, which are then used instead.")
 			continue
 		}
@@ -82,7 +82,7 @@ func Read(ctx context.Context, sources []Source, last []Cluster) ([]List, proble
 			report(problem.Error, "A source can't be used", problem.Sentence(fmt.Errorf("last: %w", err)))
 			continue
 		}
-		report(problem.Warning, "A source did not answer", said+fmt.Sprintf(" The last list is used for it: %s.",
+		report(problem.Warning, "A source did not answer", failure+fmt.Sprintf(" The last list is used for it: %s.",
 			problem.Count(len(earlier), "cluster")))
 	}
 	return lists, ps

@@ -107,11 +107,11 @@ func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error
 	if of := inventoryKinds[i.Kind]; apierrors.IsForbidden(err) {
 		why = fmt.Sprintf("it denies the request; its user needs the permission to list %s: %s", of.name, err)
 	}
-	said := errors.New(deployment.OneLine(c.secrets.Redact(why)))
+	reason := errors.New(deployment.OneLine(c.secrets.Redact(why)))
 	if !silent(err) && ctx.Err() == nil {
-		return found, said
+		return found, reason
 	}
-	return found, fmt.Errorf("%w: %w", deployment.ErrNoAnswer, said)
+	return found, fmt.Errorf("%w: %w", deployment.ErrNoAnswer, reason)
 }
 
 // silent reports whether a hub gave no answer, or said that it can't answer now.

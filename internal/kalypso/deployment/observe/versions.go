@@ -274,11 +274,11 @@ func (c *collector) appliedVersion(
 	}
 	v.Commit, v.Content = at.Commit, at.Commit
 	if result := read[at]; result != nil && result.Tree != "" {
-		said := result.Version(i.Target, c.branch.Environment)
-		said.Version = cmp.Or(v.Version, said.Version)
-		said.Repo, said.Path, said.Commit = v.Repo, v.Path, v.Commit
-		said.Content, said.CommittedAt = result.Tree, result.CommittedAt
-		v = said
+		recorded := result.Version(i.Target, c.branch.Environment)
+		recorded.Version = cmp.Or(v.Version, recorded.Version)
+		recorded.Repo, recorded.Path, recorded.Commit = v.Repo, v.Path, v.Commit
+		recorded.Content, recorded.CommittedAt = result.Tree, result.CommittedAt
+		v = recorded
 	}
 	v.Version = cmp.Or(v.Version, observation.Short(v.Commit))
 	return v

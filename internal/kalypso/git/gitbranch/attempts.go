@@ -153,8 +153,8 @@ func (o PushOptions) withDefaults() PushOptions {
 
 // backoff waits a random time, so that competing processes spread out.
 func backoff(ctx context.Context, attempt int) error {
-	most := clock.Backoff(200*time.Millisecond, 3*time.Second, attempt)
-	return clock.Sleep(ctx, most/4+rand.N(most*3/4))
+	longest := clock.Backoff(200*time.Millisecond, 3*time.Second, attempt)
+	return clock.Sleep(ctx, longest/4+rand.N(longest*3/4))
 }
 
 // attempt reads the branch, and its base if that is another branch.

@@ -136,7 +136,7 @@ func (s *Snapshot) folderError(folder string, err error) error {
 // Find returns the first paths below a folder, at most so many, whose entries match. It visits entries that are no
 // folders, in the order of [Walker.Walk]. It looks into each tree once, so that it also searches a folder that is too
 // large to walk. It leaves out folders whose names are invalid.
-func (s *Snapshot) Find(folder string, match func(object.TreeEntry) bool, most int) (paths []string, err error) {
+func (s *Snapshot) Find(folder string, match func(object.TreeEntry) bool, limit int) (paths []string, err error) {
 	at, ok, err := s.find(folder)
 	if err != nil || !ok || !at.IsTree() {
 		return nil, err
@@ -149,7 +149,7 @@ func (s *Snapshot) Find(folder string, match func(object.TreeEntry) bool, most i
 	var visit func(tree plumbing.Hash, prefix string) error
 	visit = func(tree plumbing.Hash, prefix string) error {
 		entries, err := s.objects.tree(tree)
-		for i := 0; err == nil && i < len(entries) && len(paths) < most; i++ {
+		for i := 0; err == nil && i < len(entries) && len(paths) < limit; i++ {
 			e := entries[i]
 			switch {
 			case e.IsTree() && matching[e.Hash] && gitobject.CheckName(e.Name) == nil:

@@ -44,9 +44,9 @@ func checkEntries[H ~[Size]byte](entries []Entry[H]) error {
 
 // quoteName quotes a name for a message. A name can have as many bytes as a tree.
 func quoteName(name string) string {
-	const most = 100
-	if len(name) > most {
-		return strconv.Quote(name[:most]) + "…"
+	const maxLength = 100
+	if len(name) > maxLength {
+		return strconv.Quote(name[:maxLength]) + "…"
 	}
 	return strconv.Quote(name)
 }

@@ -39,7 +39,7 @@ func (rd *Reader) Fetch(req FetchRequest, into Objects) error {
 }
 
 func (rd *Reader) fetch(want FetchRequest, into Objects) error {
-	v2, most := rd.v0 == nil, rd.r.client.settings.limits.maxRead
+	v2, limit := rd.v0 == nil, rd.r.client.settings.limits.maxRead
 	rd.ended = !v2 && !rd.s.stateless()
 	request, err := newRequest(want, rd.haves(want, into), rd.offered, v2)
 	if err != nil {
@@ -49,13 +49,13 @@ func (rd *Reader) fetch(want FetchRequest, into Objects) error {
 	if err != nil {
 		return err
 	}
-	if err := skipToPack(answer, v2, most); err != nil {
+	if err := skipToPack(answer, v2, limit); err != nil {
 		return err
 	}
 	if v2 || rd.offered.Supports(capability.Sideband64k) || rd.offered.Supports(capability.Sideband) {
-		return rd.readPack(newSideband(answer, most, rd.r.client.newOutput()), into)
+		return rd.readPack(newSideband(answer, limit, rd.r.client.newOutput()), into)
 	}
-	return rd.readPack(&boundedReader{r: answer, remaining: most, err: ErrTooLarge}, into)
+	return rd.readPack(&boundedReader{r: answer, remaining: limit, err: ErrTooLarge}, into)
 }
 
 // newRequest returns the request for a fetch. haves are shallow commits. There is nothing to negotiate.
@@ -128,16 +128,16 @@ func optionsV0(want FetchRequest, haves []plumbing.Hash, offered *capability.Lis
 
 // skipToPack reads an answer up to its pack: the shallow commits, if the request has a depth, and in version 0 ACK or
 // NAK. A server may send its error at any place, as ERR or on channel 3, whether it multiplexes the rest or not.
-func skipToPack(r *bufio.Reader, v2 bool, most int64) error {
+func skipToPack(r *bufio.Reader, v2 bool, left int64) error {
 	for {
 		p, err := readPacket(r)
-		most -= int64(len(p.data)) + 4
+		left -= int64(len(p.data)) + 4
 		switch {
 		case errors.Is(err, io.EOF): // an answer must not end here
 			return io.ErrUnexpectedEOF
 		case err != nil:
 			return err
-		case most < 0:
+		case left < 0:
 			return ErrTooLarge
 		}
 		switch line := string(p.data); {
@@ -172,13 +172,13 @@ func (rd *Reader) haves(req FetchRequest, into Objects) []plumbing.Hash {
 
 // readPack reads a pack, which is bounded, into objects, within the limits of the reader and the client.
 func (rd *Reader) readPack(pack io.Reader, into Objects) error {
-	most := rd.r.client.settings.limits.maxRead
+	limit := rd.r.client.settings.limits.maxRead
 	if rd.limits.Fetch > 0 {
-		most = min(most, rd.limits.Fetch)
+		limit = min(limit, rd.limits.Fetch)
 	}
-	if err := unpack(pack, most, rd.limits.File, into); err != nil {
+	if err := unpack(pack, limit, rd.limits.File, into); err != nil {
 		if errors.Is(err, ErrTooLarge) {
-			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 		}
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // FuzzPack: each object that a pack contains is kept under the hash of its content. All objects together have at most
 // the allowed size.
 func FuzzPack(f *testing.F) {
-	const most, file = 1 << 16, 1 << 10
+	const limit, file = 1 << 16, 1 << 10
 	add := func(write func(p *packWriter)) {
 		var p packWriter
 		write(&p)
@@ -34,7 +34,7 @@ func FuzzPack(f *testing.F) {
 	add(func(p *packWriter) { p.object(plumbing.BlobObject, plumbing.ZeroHash, make([]byte, 2*file)) })
 	f.Fuzz(func(t *testing.T, pack []byte) {
 		got, size := Objects{}, 0
-		if err := unpack(bytes.NewReader(pack), most, file, got); err != nil {
+		if err := unpack(bytes.NewReader(pack), limit, file, got); err != nil {
 			return
 		}
 		for hash, o := range got {
@@ -43,7 +43,7 @@ func FuzzPack(f *testing.F) {
 				t.Errorf("the object %s has another content: %q", hash, o.Content)
 			}
 		}
-		if size > most {
+		if size > limit {
 			t.Errorf("%d bytes are kept", size)
 		}
 	})

@@ -178,10 +178,10 @@ func (h *httpSession) statusError(res *http.Response) error {
 	case redirect != "":
 		e.text, e.redirected = redirect+": "+e.text, true
 	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/plain"):
-		said := h.newOutput()
-		_, _ = io.Copy(said, io.LimitReader(res.Body, maxStatusText))
-		if said := strings.Join(strings.Fields(strings.Join(said.lines(), " ")), " "); said != "" {
-			e.text += ": " + said
+		output := h.newOutput()
+		_, _ = io.Copy(output, io.LimitReader(res.Body, maxStatusText))
+		if text := strings.Join(strings.Fields(strings.Join(output.lines(), " ")), " "); text != "" {
+			e.text += ": " + text
 		}
 	}
 	switch res.StatusCode {

@@ -32,22 +32,22 @@ const maxCommit = 4 << 20
 // perObject is the memory of an object besides its content, in bytes.
 const perObject = 64
 
-// unpack reads a pack into objects. It keeps at most the number of bytes in most. It drops the content of blobs larger
-// than maxBlob, unless maxBlob is 0. It checks each size before it decompresses an object or applies a delta.
+// unpack reads a pack into objects. It keeps at most limit bytes. It drops the content of blobs larger than maxBlob,
+// unless maxBlob is 0. It checks each size before it decompresses an object or applies a delta.
 //
 // go-git's scanner reads the pack. Its parser is not used to build the objects, since it cannot be bounded, not even by
 // a storage that counts bytes. It unpacks and keeps all deltas before the storage gets the result of the first one: a
 // pack of 1 MiB took 1 GiB. It fails at the first delta on a blob that is too large to keep. And it takes two to three
 // times the time and memory (BenchmarkUnpack), since it prepares an index of the pack.
-func unpack(r io.Reader, most, maxBlob int64, into Objects) error {
-	return newPackDecoder(r, most, maxBlob, into).run()
+func unpack(r io.Reader, limit, maxBlob int64, into Objects) error {
+	return newPackDecoder(r, limit, maxBlob, into).run()
 }
 
-func newPackDecoder(r io.Reader, most, maxBlob int64, into Objects) *packDecoder {
+func newPackDecoder(r io.Reader, limit, maxBlob int64, into Objects) *packDecoder {
 	in := &failingReader{r: r}
 	return &packDecoder{
 		in: in, scanner: packfile.NewScanner(in),
-		remaining: most, maxBlob: maxBlob, into: into,
+		remaining: limit, maxBlob: maxBlob, into: into,
 		at: map[int64]plumbing.Hash{}, pending: map[deltaBase][]delta{}, sum: gitobject.NewUntrustedHasher(),
 	}
 }

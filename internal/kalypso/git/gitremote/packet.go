@@ -32,8 +32,8 @@ func readPacket(r *bufio.Reader) (packet, error) {
 	if err != nil {
 		return packet{}, err
 	}
-	if said, ok := bytes.CutPrefix(p.data, []byte("ERR ")); ok {
-		return packet{}, &protocolError{strings.TrimSpace(string(said))}
+	if message, ok := bytes.CutPrefix(p.data, []byte("ERR ")); ok {
+		return packet{}, &protocolError{strings.TrimSpace(string(message))}
 	}
 	p.data = bytes.TrimSuffix(p.data, []byte("\n"))
 	return p, nil

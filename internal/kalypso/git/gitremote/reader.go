@@ -114,9 +114,9 @@ func (rd *Reader) readAdvertisement(advertisement *bufio.Reader) error {
 }
 
 // readRefs reads the list of references of protocol version 0. It is empty for an empty repository.
-func readRefs(advertisement io.Reader, most int64) (*packp.AdvRefs, error) {
+func readRefs(advertisement io.Reader, limit int64) (*packp.AdvRefs, error) {
 	refs := packp.NewAdvRefs()
-	list := &boundedReader{r: advertisement, remaining: most, err: ErrTooManyRefs}
+	list := &boundedReader{r: advertisement, remaining: limit, err: ErrTooManyRefs}
 	if err := refs.Decode(list); err != nil && !errors.Is(err, packp.ErrEmptyAdvRefs) {
 		var unexpected *packp.ErrUnexpectedData
 		switch {

@@ -55,8 +55,8 @@ func fitsDeadline(ctx context.Context, wait time.Duration) bool {
 // backoff returns the wait after a number of attempts: half a second, one second, two seconds, randomized so that the
 // clients of a restarting server do not return all at once.
 func backoff(attempts int) time.Duration {
-	most := clock.Backoff(750*time.Millisecond, time.Minute, attempts)
-	return most/3 + rand.N(most*2/3)
+	longest := clock.Backoff(750*time.Millisecond, time.Minute, attempts)
+	return longest/3 + rand.N(longest*2/3)
 }
 
 // transient reports whether another attempt may succeed: the server is busy, or the connection broke.
@@ -64,7 +64,7 @@ func transient(err error) bool {
 	if answer, ok := errors.AsType[*statusError](err); ok {
 		return answer.busy
 	}
-	if _, said := errors.AsType[*serverError](err); said || !errors.Is(kindOf(err), ErrUnreachable) {
+	if _, answered := errors.AsType[*serverError](err); answered || !errors.Is(kindOf(err), ErrUnreachable) {
 		return false
 	}
 	for _, broken := range []error{

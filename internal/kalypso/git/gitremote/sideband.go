@@ -19,8 +19,8 @@ type sideband struct {
 	err    error
 }
 
-func newSideband(r *bufio.Reader, most int64, output *serverOutput) *sideband {
-	return &sideband{r: r, left: most, output: output}
+func newSideband(r *bufio.Reader, limit int64, output *serverOutput) *sideband {
+	return &sideband{r: r, left: limit, output: output}
 }
 
 func (s *sideband) Read(p []byte) (int, error) {

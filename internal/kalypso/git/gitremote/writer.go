@@ -150,7 +150,7 @@ func checkNameConflict(refs map[string]plumbing.Hash, branch plumbing.ReferenceN
 }
 
 // pushError returns the error in the status report of a push.
-func pushError(report *packp.ReportStatus, said []string) error {
+func pushError(report *packp.ReportStatus, output []string) error {
 	reason := ""
 	if report.UnpackStatus != "ok" {
 		reason = "unpack " + report.UnpackStatus
@@ -164,9 +164,9 @@ func pushError(report *packp.ReportStatus, said []string) error {
 		return nil
 	}
 	if strings.Contains(reason, "hook declined") { // first git's own reason: a hook may print anything
-		return &RejectedError{Reason: reason, Output: said}
+		return &RejectedError{Reason: reason, Output: output}
 	}
-	texts := append([]string{reason}, said...)
+	texts := append([]string{reason}, output...)
 	if kind := knownKind(reason); slices.Contains([]error{ErrUnauthorized, ErrRateLimited, ErrMaintenance}, kind) {
 		return fmt.Errorf("%w: %s", kind, strings.Join(texts, "; "))
 	}
@@ -177,5 +177,5 @@ func pushError(report *packp.ReportStatus, said []string) error {
 			}
 		}
 	}
-	return &RejectedError{Reason: reason, Output: said}
+	return &RejectedError{Reason: reason, Output: output}
 }

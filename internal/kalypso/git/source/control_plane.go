@@ -116,8 +116,8 @@ func (cp *ControlPlane) setSources(locations []*Location) {
 	}
 }
 
-// finish sorts the names and problems. It reports manifests that have more bytes than most.
-func (cp *ControlPlane) finish(at Location, most int64) *ControlPlane {
+// finish sorts the names and problems. It reports manifests that have more bytes than the limit.
+func (cp *ControlPlane) finish(at Location, limit int64) *ControlPlane {
 	for kind := range cp.Names {
 		slices.Sort(cp.Names[kind])
 	}
@@ -125,9 +125,9 @@ func (cp *ControlPlane) finish(at Location, most int64) *ControlPlane {
 	for key, text := range cp.Manifests {
 		total += int64(len(key) + len(text))
 	}
-	if total > most {
+	if total > limit {
 		cp.report(at, "Manifests too large", "The manifests have %d bytes in total; at most %d are allowed. Split the fleet "+
-			"into several renderings, one path each.", total, most)
+			"into several renderings, one path each.", total, limit)
 	}
 	cp.Problems.Sort()
 	return cp

@@ -70,10 +70,10 @@ func (r *pullRequests) MissingReviewers(
 	return sets.WithoutFold(missing, asked), err
 }
 
-// pages reads the pages of a list, up to most, and returns whether there are more. read requests and uses a page, and
+// pages reads up to limit pages of a list, and returns whether there are more. read requests and uses a page, and
 // returns the number of its entries.
-func pages(most int, read func(*github.ListOptions) (int, *github.Response, error)) (more bool, err error) {
-	return httpapi.EachPage(pageSize, most*pageSize, func(p httpapi.Page) (int, bool, error) {
+func pages(limit int, read func(*github.ListOptions) (int, *github.Response, error)) (more bool, err error) {
+	return httpapi.EachPage(pageSize, limit*pageSize, func(p httpapi.Page) (int, bool, error) {
 		entries, resp, err := read(&github.ListOptions{Page: p.Number, PerPage: p.Size})
 		return entries, err == nil && resp.NextPage != 0, err
 	})

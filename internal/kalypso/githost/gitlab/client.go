@@ -152,12 +152,12 @@ func (r *repo) id(ctx context.Context) (int64, error) {
 	})
 }
 
-// eachPage calls use with up to most entries of a list, until use returns true or the list ends. request requests the
+// eachPage calls use with up to limit entries of a list, until use returns true or the list ends. request requests the
 // page that options describe. more reports whether the list has more entries.
 func eachPage[T any](
-	size, most int, options *gitlab.ListOptions, request func() ([]T, *gitlab.Response, error), use func(T) (done bool),
+	size, limit int, options *gitlab.ListOptions, request func() ([]T, *gitlab.Response, error), use func(T) (done bool),
 ) (more bool, err error) {
-	return httpapi.EachPage(size, most, func(p httpapi.Page) (int, bool, error) {
+	return httpapi.EachPage(size, limit, func(p httpapi.Page) (int, bool, error) {
 		options.PerPage, options.Page = int64(p.Size), int64(p.Number)
 		entries, resp, err := request()
 		if err != nil || slices.ContainsFunc(entries, use) {

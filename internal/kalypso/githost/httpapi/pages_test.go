@@ -18,9 +18,9 @@ func TestEachPage(t *testing.T) {
 	for seed := range seeds.Of(t, 300, 10_000) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		size := []int{1, 50, 100, 1000}[rnd.IntN(4)]
-		most := size * (1 + rnd.IntN(5))
+		limit := size * (1 + rnd.IntN(5))
 		capped := min(size, []int{size, 20, 7}[rnd.IntN(3)]) // by the server's settings
-		entries := make([]int, rnd.IntN(2*most))
+		entries := make([]int, rnd.IntN(2*limit))
 		for i := range entries {
 			switch rnd.IntN(40) {
 			case 0:
@@ -32,7 +32,7 @@ func TestEachPage(t *testing.T) {
 			}
 		}
 		requests, read, ends := 0, map[int]bool{}, false
-		more, err := httpapi.EachPage(size, most, func(p httpapi.Page) (int, bool, error) {
+		more, err := httpapi.EachPage(size, limit, func(p httpapi.Page) (int, bool, error) {
 			requests++
 			served := min(p.Size, capped)
 			start := min(len(entries), (p.Number-1)*served)
@@ -54,15 +54,15 @@ func TestEachPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, entry := range entries {
-			if i < most && entry <= 100 && !read[i] {
-				t.Fatalf("size %d, most %d, capped %d: entry %d of %d was not read", size, most, capped, i, len(entries))
+			if i < limit && entry <= 100 && !read[i] {
+				t.Fatalf("size %d, limit %d, capped %d: entry %d of %d was not read", size, limit, capped, i, len(entries))
 			}
 		}
-		if more && len(entries) < most || !more && len(entries) > most+size {
-			t.Errorf("size %d, most %d: %d entries, more: %t", size, most, len(entries), more)
+		if more && len(entries) < limit || !more && len(entries) > limit+size {
+			t.Errorf("size %d, limit %d: %d entries, more: %t", size, limit, len(entries), more)
 		}
-		if bound := 2*most + 10; requests > bound {
-			t.Errorf("size %d, most %d: %d requests, at most %d are allowed", size, most, requests, bound)
+		if bound := 2*limit + 10; requests > bound {
+			t.Errorf("size %d, limit %d: %d requests, at most %d are allowed", size, limit, requests, bound)
 		}
 	}
 	var sizes []int

@@ -30,7 +30,7 @@ const (
 type retryDecision struct {
 	failed *githost.Error // why to retry: ErrRateLimited or ErrUnavailable; nil: don't retry
 	wait   time.Duration
-	most   int // attempts, regardless of the deadline; 0: no bound
+	limit  int // of attempts, regardless of the deadline; 0: no limit
 }
 
 func (a *API) decideRetry(resp *http.Response, err error, attempt int) retryDecision {
@@ -107,12 +107,12 @@ func (*bufferedBody) Close() error { return nil }
 var ErrTooLarge = errors.New("the answer is larger")
 
 func (a *API) readAll(resp *http.Response) error {
-	most := cmp.Or(a.MaxAnswer, maxAnswer)
-	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	limit := cmp.Or(a.MaxAnswer, maxAnswer)
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	_ = resp.Body.Close()
 	resp.Body = newBody(data)
-	if int64(len(data)) > most {
-		cause := fmt.Errorf("%w than %d MiB", ErrTooLarge, most>>20)
+	if int64(len(data)) > limit {
+		cause := fmt.Errorf("%w than %d MiB", ErrTooLarge, limit>>20)
 		return a.failure(githost.ErrRejected, resp.StatusCode, "", cause)
 	}
 	return err

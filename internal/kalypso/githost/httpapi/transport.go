@@ -52,7 +52,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return t.answer(resp)
 		}
 		if req.Context().Value(onceKey{}) != nil && errors.Is(v.failed, githost.ErrUnavailable) {
-			v.most = 1
+			v.limit = 1
 		}
 		if err := t.wait(req.Context(), v, attempt); err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (a *API) wait(ctx context.Context, v retryDecision, attempt int) error {
 	deadline, limited := ctx.Deadline()
 	switch {
 	case limited && a.Clock.Now().Add(v.wait).After(deadline), !limited && attempt >= attempts,
-		v.most > 0 && attempt >= v.most:
+		v.limit > 0 && attempt >= v.limit:
 		return v.failed
 	case a.OnRetry != nil:
 		a.OnRetry(ctx, v.failed, v.wait)

@@ -124,9 +124,9 @@ func axis(all []*environment) []tick {
 			d.X = fmt.Sprintf("%.2f%%", 100*whole.part(d.StartedAt))
 		}
 	}
-	const most, day = 8, 24 * time.Hour
+	const maxTicks, day = 8, 24 * time.Hour
 	from, to := whole.From.UTC().Truncate(day).Add(day), whole.To
-	step := day * time.Duration(math.Ceil(float64(to.Sub(from))/float64(day)/most))
+	step := day * time.Duration(math.Ceil(float64(to.Sub(from))/float64(day)/maxTicks))
 	var ticks []tick
 	for t := from; step > 0 && t.Before(to); t = t.Add(step) {
 		if part := whole.part(t); part < 0.96 { // further right, the text would not fit on the page
@@ -226,9 +226,9 @@ func split(deliveries []*delivery, w window, n int) []history.Metrics {
 // trend draws a bar for each height, 10 units wide, in a box 20 units high. Zero is drawn as a thin line.
 func trend(heights []float64) string {
 	var b strings.Builder
-	most := cmp.Or(slices.Max(heights), 1)
+	highest := cmp.Or(slices.Max(heights), 1)
 	for i, h := range heights {
-		top := 19 - math.Round(18*h/most)
+		top := 19 - math.Round(18*h/highest)
 		fmt.Fprintf(&b, "M%d 20V%gh8V20z", 10*i+1, top)
 	}
 	return b.String()

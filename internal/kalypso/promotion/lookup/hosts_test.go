@@ -363,16 +363,16 @@ func TestManyCommits(t *testing.T) {
 		c.pass(2 * time.Second)
 		c.set(good, stageContext, githost.Success)
 		// a request for each commit, and the look-ups of the repo, the user, the pull request and the history
-		most := behind + 12
+		limit := behind + 12
 		if on.Name == "GitHub" {
-			most = 4
+			limit = 4
 		}
 		before, start := c.world.Requests(), time.Now()
 		c.expect(promotion.Promote, good, "soaked for 1s since ")
 		requests := c.world.Requests() - before
-		t.Logf("%d requests to the API, at most %d; %s", requests, most, time.Since(start))
-		if requests > most {
-			t.Errorf("%d requests, want at most %d", requests, most)
+		t.Logf("%d requests to the API, at most %d; %s", requests, limit, time.Since(start))
+		if requests > limit {
+			t.Errorf("%d requests, want at most %d", requests, limit)
 		}
 	})
 }

@@ -50,11 +50,11 @@ func (a Arguments) Status() githost.Status {
 
 // known reports whether the whole content of the status is known.
 func (a Arguments) known() bool {
-	said := []string{a.Repo, a.Commit, a.Context, a.State, a.Description, a.TargetURL}
+	texts := []string{a.Repo, a.Commit, a.Context, a.State, a.Description, a.TargetURL}
 	if d := a.Deployment; d != nil {
-		said = append(said, d.PromotedCommit, d.Verdict, d.Summary)
+		texts = append(texts, d.PromotedCommit, d.Verdict, d.Summary)
 	}
-	return !slices.ContainsFunc(said, unknown.Is)
+	return !slices.ContainsFunc(texts, unknown.Is)
 }
 
 // Same reports whether a status equals another one of the same commit and context, as [githost.Traits.SameStatus] does.

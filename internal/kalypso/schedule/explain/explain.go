@@ -27,8 +27,8 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, targets ...s
 	}
 	e := About(ctx, f, s, targets...)
 	for _, t := range s.Unscheduled {
-		most := max(1, MaxRejections/len(s.Unscheduled))
-		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, most)})
+		limit := max(1, MaxRejections/len(s.Unscheduled))
+		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, limit)})
 	}
 	for _, p := range e.policies {
 		e.addIfIdle(p, f.Environment)

@@ -57,10 +57,10 @@ type policy struct {
 	noClusterTypes string // why the policy selects no cluster type, or ""
 }
 
-// Brief explains at most most unscheduled targets, each by the nearest policy, and at most most policies that assign
+// Brief explains at most limit unscheduled targets, each by the nearest policy, and at most limit policies that assign
 // nothing. There may be more of both. All placements of the schedule must be decided.
 func Brief(
-	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, most int,
+	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, limit int,
 ) (targets []UnscheduledTarget, idle []IdlePolicy) {
 	assigned := map[*fleet.SchedulingPolicy]bool{}
 	for _, p := range s.Placements {
@@ -74,14 +74,14 @@ func Brief(
 		return nil, nil
 	}
 	first := *s
-	first.Unscheduled = s.Unscheduled[:min(len(s.Unscheduled), most)]
+	first.Unscheduled = s.Unscheduled[:min(len(s.Unscheduled), limit)]
 	names := lists.Map(first.Unscheduled, func(t *fleet.DeploymentTarget) string { return t.Name })
 	e := About(ctx, f, &first, names...)
 	for _, t := range first.Unscheduled {
 		e.Unscheduled = append(e.Unscheduled, UnscheduledTarget{t, e.rejectionsOf(t, 1)})
 	}
 	for _, p := range e.policies {
-		if len(e.IdlePolicies) == most || ctx.Err() != nil {
+		if len(e.IdlePolicies) == limit || ctx.Err() != nil {
 			break
 		}
 		if !assigned[p.SchedulingPolicy] {
@@ -124,8 +124,8 @@ func (e *Explanation) addIfIdle(p policy, environment string) {
 	})
 }
 
-// rejectionsOf returns at most most rejections of a target that no policy assigns.
-func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, most int) []Rejection {
+// rejectionsOf returns at most limit rejections of a target that no policy assigns.
+func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, limit int) []Rejection {
 	all := lists.Map(e.policies, func(p policy) Rejection {
 		return Rejection{
 			Policy: p.SchedulingPolicy, Mismatches: p.ofTargets.mismatches(t.Labels), noClusterTypes: p.noClusterTypes,
@@ -133,7 +133,7 @@ func (e *Explanation) rejectionsOf(t *fleet.DeploymentTarget, most int) []Reject
 		}
 	})
 	sortByDistance(all)
-	all = all[:min(len(all), most)]
+	all = all[:min(len(all), limit)]
 	for i := range all {
 		suggest(all[i].Mismatches, deploymentTargets(e.Schedule.Targets))
 		all[i].Reason = sentences(notSelected("deployment target", all[i].Mismatches), all[i].noClusterTypes)

@@ -35,15 +35,15 @@ func (c *chooser) preferences(fit []int32) []func(int32) int {
 // property scores a cluster type by where its value of a property lies between the least and the greatest value of all
 // fitting cluster types. A cluster type without the property scores 0.
 func (c *chooser) property(name string, fit []int32) func(int32) int {
-	least, most, found := 0.0, 0.0, false
+	lowest, highest, found := 0.0, 0.0, false
 	for _, i := range fit {
 		v, ok := c.pass.properties[i][name]
 		switch {
 		case !ok:
 		case !found:
-			least, most, found = v, v, true
+			lowest, highest, found = v, v, true
 		default:
-			least, most = min(least, v), max(most, v)
+			lowest, highest = min(lowest, v), max(highest, v)
 		}
 	}
 	return func(i int32) int {
@@ -51,10 +51,10 @@ func (c *chooser) property(name string, fit []int32) func(int32) int {
 		switch {
 		case !ok:
 			return 0
-		case most-least == 0:
+		case highest-lowest == 0:
 			return bestScore
 		}
-		ratio := (v - least) / (most - least)
+		ratio := (v - lowest) / (highest - lowest)
 		return int((ratio - 0.5) * 2 * bestScore)
 	}
 }
@@ -62,15 +62,15 @@ func (c *chooser) property(name string, fit []int32) func(int32) int {
 // balance scores a cluster type by its number of deployment targets, relative to the maximum. The target itself does
 // not count.
 func (c *chooser) balance() func(int32) int {
-	most := 0
+	highest := 0
 	for _, n := range c.pass.load {
-		most = max(most, n)
+		highest = max(highest, n)
 	}
 	return func(i int32) int {
 		if c.pass.load == nil || c.pass.load[i] == 0 {
 			return bestScore
 		}
-		usage := float64(c.pass.load[i]) / float64(most)
+		usage := float64(c.pass.load[i]) / float64(highest)
 		return 2 * int(bestScore*(0.5-usage))
 	}
 }

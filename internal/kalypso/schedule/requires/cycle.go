@@ -152,9 +152,9 @@ func (g *graph) shortestCycle(all []int32) []int32 {
 // text shows the cycle as a → b → a.
 func (c *cycle) text(targets []*fleet.DeploymentTarget) string {
 	names := lists.Map(c.path, func(t int32) string { return targets[t].Name })
-	const most = problem.MaxListed
-	if more := len(names) - most; more > 0 {
-		names = append(append(names[:most-1:most-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])
+	const limit = problem.MaxListed
+	if more := len(names) - limit; more > 0 {
+		names = append(append(names[:limit-1:limit-1], fmt.Sprintf("(%d more)", more)), names[len(names)-1])
 	}
 	return strings.Join(names, " → ")
 }

@@ -225,8 +225,8 @@ func (x *Index) unmet(i int) iter.Seq2[int, int] {
 }
 
 // counter returns a function that counts the targets on a cluster type that satisfy a requirement or may satisfy it. It
-// counts once for each requirement, and stops at most.
-func (x *Index) counter(p *placement, most int) func(requirement int32) int {
+// counts once for each requirement, and stops at the limit.
+func (x *Index) counter(p *placement, limit int) func(requirement int32) int {
 	counts := make([]int, len(x.graph.requirements)) // plus 1
 	return func(n int32) int {
 		if counts[n] > 0 {
@@ -235,8 +235,8 @@ func (x *Index) counter(p *placement, most int) func(requirement int32) int {
 		counts[n] = 1
 		for _, all := range [][]int32{x.graph.requirements[n].sure, x.graph.requirements[n].possible} {
 			for _, t := range all {
-				if counts[n] > most {
-					return most
+				if counts[n] > limit {
+					return limit
 				}
 				if p.present.contains(t) {
 					counts[n]++

@@ -36,11 +36,11 @@ func EndSentence(text string) string {
 // MaxListed limits the lines of most lists in texts.
 const MaxListed = 20
 
-// IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most most lines, and
+// IndentedList formats lines for a [Problem]'s Detail, indented and printable. It shows at most limit lines, and
 // counts the rest.
-func IndentedList(lines []string, most int) string {
-	listed := lists.Map(lines[:min(len(lines), most)], printable.Line)
-	if more := len(lines) - most; more > 0 {
+func IndentedList(lines []string, limit int) string {
+	listed := lists.Map(lines[:min(len(lines), limit)], printable.Line)
+	if more := len(lines) - limit; more > 0 {
 		listed = append(listed, fmt.Sprintf("and %d more", more))
 	}
 	return "  " + strings.Join(listed, "\n  ")
@@ -68,9 +68,9 @@ func OneOrMany(n int, one, many string) string {
 }
 
 // First returns the first names of a list, and the number of further names.
-func First(names []string, most int) string {
-	if len(names) <= most {
+func First(names []string, limit int) string {
+	if len(names) <= limit {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }

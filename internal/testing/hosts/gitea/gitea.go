@@ -199,11 +199,11 @@ func (s *Server) run(binary, static string) error {
 	create := exec.Command(binary, "admin", "user", "create", "--config", config, "--admin", "--username", "administrator",
 		"--password", password, "--email", "administrator@acme.io", "--must-change-password=false", "--access-token")
 	create.Dir, create.Env = s.dir, environment
-	said, err := create.CombinedOutput()
-	_, token, found := strings.Cut(string(said), "created... ")
+	output, err := create.CombinedOutput()
+	_, token, found := strings.Cut(string(output), "created... ")
 	s.admin = "token " + strings.TrimSpace(token)
 	if err != nil || !found {
-		return fmt.Errorf("create an administrator: %w: %s", err, said)
+		return fmt.Errorf("create an administrator: %w: %s", err, output)
 	}
 	return nil
 }

@@ -199,11 +199,11 @@ func (s *Server) gitToken(req *http.Request, repo string) (*hostfake.Token, host
 	if t == nil || r == nil {
 		return t, hostfake.None
 	}
-	most := hostfake.See
+	allowed := hostfake.See
 	for _, access := range []hostfake.Access{hostfake.Read, hostfake.Write} {
 		if may(t, "contents", access) {
-			most = access
+			allowed = access
 		}
 	}
-	return t, min(t.Access(r.Name), most)
+	return t, min(t.Access(r.Name), allowed)
 }

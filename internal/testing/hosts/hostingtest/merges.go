@@ -36,12 +36,12 @@ var merges = []row{
 		p.asking(0, func() {
 			for _, method := range append(githost.MergeMethods[:3:3], "") {
 				err := p.repo.Check(githost.Settings{AutoMerge: method})
-				if said := p.traits.NoMethod[method]; said == "" {
+				if reason := p.traits.NoMethod[method]; reason == "" {
 					if err != nil {
 						p.Errorf("%q: %v", method, err)
 					}
 				} else {
-					p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, said)
+					p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, reason)
 				}
 			}
 			err := p.repo.Check(githost.Settings{AutoMerge: "fast-forward"})

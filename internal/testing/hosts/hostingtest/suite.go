@@ -144,9 +144,9 @@ func (p *place) expect(want, got githost.PullRequest) {
 }
 
 // refused is [Test.Refused], of an error of the world's host. It returns the error.
-func (p *place) refused(err, kind error, field githost.Field, said string) githost.Error {
+func (p *place) refused(err, kind error, field githost.Field, text string) githost.Error {
 	p.Helper()
-	e := p.Refused(err, kind, field, said)
+	e := p.Refused(err, kind, field, text)
 	if e.Host != p.repo.Host || e.Block != p.repo.Block {
 		p.Errorf("the error is of host %q, block %q: %v", e.Host, e.Block, err)
 	}

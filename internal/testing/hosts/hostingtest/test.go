@@ -51,15 +51,15 @@ func (t Test) Must(pr *githost.PullRequest, err error) githost.PullRequest {
 
 // Refused fails the test unless an error is of this kind, about this field, and contains the text. It must not contain
 // a token, which has the word canary. It returns the error.
-func (t Test) Refused(err, kind error, field githost.Field, said string) githost.Error {
+func (t Test) Refused(err, kind error, field githost.Field, text string) githost.Error {
 	t.Helper()
 	var e *githost.Error
 	if !errors.As(err, &e) {
 		e = &githost.Error{}
 	}
-	if !errors.Is(err, kind) || e.Field != field || !strings.Contains(err.Error(), said) ||
+	if !errors.Is(err, kind) || e.Field != field || !strings.Contains(err.Error(), text) ||
 		strings.Contains(err.Error(), "canary") {
-		t.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, said)
+		t.Errorf("the error is %v, want %v at %q that says %q", err, kind, field, text)
 	}
 	return *e
 }
