@@ -12,12 +12,13 @@ import (
 // commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
 // restores reverted files. If the gates of the reverted record's commit are closed, only rejected agrees: see
 // [checkProven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
-func accept(t *NextTree, now *Situation) *State {
+func (now *Situation) accept(t *NextTree) *State {
 	s := now.Found
-	if t.Wish.Updates(s) && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
+	updates := CaseOf(t.Wish, s) == Update
+	if updates && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
 		return s.AsSeen()
 	}
-	if !s.Reverted() || !t.Wish.Updates(s) || t.Rendered.Tree == nil || now.Stop != nil {
+	if !s.Reverted() || !updates || t.Rendered.Tree == nil || now.Stop != nil {
 		return s
 	}
 	ours, target := s.OwnFolders(), t.Target()

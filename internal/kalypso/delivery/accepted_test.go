@@ -14,7 +14,7 @@ import (
 // change returns the change that an apply makes to the branch that it reads.
 func (s *situation) change() (*Change, []error) {
 	tree := NewNextTree(s.desired.rendered(), nil, s.state)
-	return newChange(&Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
+	return newChange(NewComparison(tree, s.state, s.branch), s.old)
 }
 
 // ids returns the IDs of the refused changes among errors.

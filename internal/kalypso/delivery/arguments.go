@@ -81,16 +81,6 @@ func (a *Arguments) WritesNothing(p *Prior) bool {
 // frozen reports whether the promotion stops everything.
 func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() != "" }
 
-// Updates reports whether the last apply delivered to the same destination.
-func (a *Arguments) Updates(s *State) bool {
-	return s.Current() && s.Destination.Same(a.Destination)
-}
-
-// Moves reports whether the last apply delivered to another destination.
-func (a *Arguments) Moves(s *State) bool {
-	return s.Current() && !s.Destination.Same(a.Destination)
-}
-
 // ImportID returns the ID that imports the rendering after its state was lost.
 func (a *Arguments) ImportID() string { return a.Destination.ImportID(a.Environment, a.Preview) }
 
@@ -122,11 +112,6 @@ func (a *Arguments) replacesPromotion(s *State) bool {
 func DriftID(s *State) ChangeID {
 	return NewChangeID(
 		IDDrift, s.Destination.String(), s.LastRead.Head, s.OwnFolders().TreeHash().String(), s.LastRead.RecordHash)
-}
-
-// MovesWithin reports whether the last apply delivered to another path of the same branch.
-func (a *Arguments) MovesWithin(s *State) bool {
-	return a.Moves(s) && s.Destination.SameBranch(a.Destination)
 }
 
 // ChosenByPeople reports whether people pinned or approved the commit of the promotion. Then the record on the branch

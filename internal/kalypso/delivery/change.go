@@ -46,7 +46,7 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 		return change, []error{err}
 	}
 	owned := c.Branch.RecordedFolders()
-	if c.Next.Wish.Updates(c.Before) {
+	if c.Case == Update {
 		owned = c.Before.Owned(c.Branch)
 	}
 	var errs []error
@@ -78,7 +78,7 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 		return change, errs
 	}
 	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.FinalPromotion().Unsettled
-	change.Needed = change.Settles || c.Next.Wish.Moves(c.Before) || c.Branch.Record == nil ||
+	change.Needed = change.Settles || c.Case.Moves() || c.Branch.Record == nil ||
 		!c.Branch.Record.Same(change.Record) || !change.Existing.Equal(change.Wanted)
 	if !change.Needed {
 		return change, nil

@@ -54,7 +54,7 @@ func (c *Comparison) keptMoved() (moved []string) {
 // leftOut returns an error if the rendering is created where the branch contains targets that fail to render.
 func (c *Comparison) leftOut() error {
 	k := c.Next.Failing
-	if k == nil || c.Before.Current() || c.Next.Branch == inventory.Unread {
+	if k == nil || c.Case.delivered() || c.Next.Branch == inventory.Unread {
 		return nil
 	}
 	existing := k.On(c.Next.Rendered, c.Branch.Folders.Only(c.Branch.RecordedFolders()), nil).Kept

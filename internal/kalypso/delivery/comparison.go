@@ -7,11 +7,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
-// Comparison is the tree of an apply beside a branch that was read. Before is the state that the apply starts from.
+// Comparison is the tree of an apply beside a branch that was read. Before is the state that the apply starts from, and
+// Case says where its delivery is: see [CaseOf].
 type Comparison struct {
 	Next   *NextTree
 	Before *State
 	Branch *Branch
+	Case   Case
+}
+
+// NewComparison compares the tree of an apply with a branch that was read. s is the state that the apply starts from.
+func NewComparison(t *NextTree, s *State, at *Branch) *Comparison {
+	return &Comparison{Next: t, Before: s, Branch: at, Case: CaseOf(t.Wish, s)}
 }
 
 // MayWrite returns an error if the rendering must not write to the branch, whatever it writes.
@@ -27,7 +34,7 @@ func (c *Comparison) Unchanged() error {
 	if err := c.decisions(); err != nil {
 		return err
 	}
-	if c.Next.Wish.Updates(c.Before) {
+	if c.Case == Update {
 		if changed := c.Branch.ChangedSince(c.Before); len(changed) > 0 && !c.Next.IsContainedBy(c.Branch) {
 			return moved(c.Next.Wish.Destination, changed)
 		}
@@ -46,7 +53,7 @@ func (c *Comparison) Unchanged() error {
 // contents, since other renderings push to the branch.
 func (c *Comparison) Refuse(e *Refusal, used *[]ChangeID, kind string, stake []string) error {
 	head := ""
-	if c.Next.Wish.Updates(c.Before) {
+	if c.Case == Update {
 		head = c.Before.LastRead.Head
 	}
 	return refuse(c.Next.Wish, e, used, kind, append([]string{c.Next.Wish.Destination.String(), head}, stake...))
@@ -88,7 +95,7 @@ func (c *Comparison) Removals(
 		}
 	}
 	ours := existing.Only(sets.Without(existing.Names(), adopted))
-	if c.Next.Wish.Moves(c.Before) { // the new location contains nothing of ours yet
+	if c.Case.Moves() { // the new location contains nothing of ours yet
 		ours = c.Before.OwnFolders()
 	}
 	if e := c.orphaned(ours); e != nil && !replaced {
@@ -100,13 +107,13 @@ func (c *Comparison) Removals(
 		warnings = append(warnings, more...)
 		add(err)
 	}
-	if c.Next.Wish.Moves(c.Before) && !c.Next.Wish.KeepOld {
+	if c.Case.Moves() && !c.Next.Wish.KeepOld {
 		if err := checkMove(guardrails, c.Before.Destination, c.Before.OwnFolders()); err != nil {
 			add(refuse(err, IDMove))
 		}
 	}
 	add(c.CheckKept())
-	if !c.Before.Current() && c.Branch.Record == nil {
+	if !c.Case.delivered() && c.Branch.Record == nil {
 		add(c.FirstDelivery(used))
 	}
 	return warnings, errs

@@ -24,7 +24,12 @@ import (
 // Decide decides on an apply. For a create, p is nil. If the private state can't be read, s is nil. Decide contacts no
 // server, and returns the same for a plan and for its apply.
 func Decide(r *Rendered, p *Prior, state *State) Plan {
-	s, t := situate(r, p, state)
+	s := situate(r.Wish, p, state)
+	t := nextTree(r, s)
+	if reverted := s.accept(t); reverted != state {
+		s = s.with(reverted)
+		t = nextTree(r, s)
+	}
 	base := Basis{Situation: s, Next: t}
 	if (p == nil || !p.Promotes) && s.Wish.Promotion.KeepsCommit() {
 		base.Unproven = s.Wish.Promotion.Unproven
@@ -138,7 +143,7 @@ func effectsOf(base *Basis) Effects {
 	}
 	e.ReadsBranch = s.readsBranch()
 	if s.Case == Update && s.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
-		change, errs := newChange(&Comparison{Next: t, Before: s.State, Branch: &s.State.LastRead}, nil)
+		change, errs := newChange(NewComparison(t, s.State, &s.State.LastRead), nil)
 		e.Adoption, e.Warnings = change.Adoption, append(e.Warnings, change.Warnings...)
 		base.Errors = append(base.Errors, errs...)
 		base.Accepted = append(base.Accepted, change.Accepted...)

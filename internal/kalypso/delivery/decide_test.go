@@ -832,7 +832,7 @@ func TestChange(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
 			tree := NewNextTree(s.desired.rendered(), nil, nil)
-			change, errs := newChange(&Comparison{Next: tree, Before: s.state, Branch: s.branch}, s.old)
+			change, errs := newChange(NewComparison(tree, s.state, s.branch), s.old)
 			if diff := cmp.Diff(test.want, change.text(errs)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

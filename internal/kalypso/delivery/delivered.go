@@ -15,11 +15,12 @@ import (
 // branch, or nil. It returns an error if the apply must not change it.
 func PlanChange(t *NextTree, s *State, at, old *Branch) (*Change, error) {
 	t = t.On(s, at)
-	change, errs := newChange(&Comparison{Next: t, Before: s, Branch: at}, old)
+	compared := NewComparison(t, s, at)
+	change, errs := newChange(compared, old)
 	if errs = append(CheckKept(t), errs...); len(errs) > 0 {
 		return nil, problem.Errors(errs)
 	}
-	if !s.Current() {
+	if !compared.Case.delivered() {
 		change.Before = at.AsState(t.Wish.Destination, change.Existing)
 	}
 	return change, nil
@@ -74,7 +75,7 @@ func (c *Change) Promotes(s *State) bool {
 	case !t.Complete:
 		return false
 	case at.Record != nil:
-	case t.Wish.MovesWithin(s):
+	case CaseOf(t.Wish, s) == MoveWithin:
 		return s.PromotedCommit != promoted
 	case len(c.Adoption.Adopted) > 0 && promoted != "":
 		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
@@ -92,7 +93,7 @@ func (c *Change) TargetState() *State {
 	s.Delivered = c.Existing.Only(sets.Without(c.Existing.Names(), c.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
 	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
-	if s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time); t.Wish.Updates(c.Before) {
+	if s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time); CaseOf(t.Wish, c.Before) == Update {
 		s.Rollout = c.Before.Rollout
 	}
 	s.WholeHashes = t.Wish.KeepFailed

@@ -9,8 +9,8 @@ import (
 func (now *Situation) overwrittenDrift(t *NextTree) []*State {
 	s := now.State
 	var all []*State
-	keeps := t.Wish.Moves(s) && t.Wish.KeepOld
-	if overwrites(t, s, t.Wish.Updates(s)) && !keeps {
+	keeps := now.Case.Moves() && t.Wish.KeepOld
+	if overwrites(t, s, now.Case == Update) && !keeps {
 		all = append(all, s)
 	}
 	if !s.Current() || s.Proposal == nil {
@@ -18,7 +18,7 @@ func (now *Situation) overwrittenDrift(t *NextTree) []*State {
 	}
 	p := s.Proposal
 	switch {
-	case overwrites(t, p.Head, t.Wish.Updates(s)):
+	case overwrites(t, p.Head, now.Case == Update):
 		all = append(all, p.Head)
 	case len(p.OtherCommits) > 0:
 		others := *p.Head

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
@@ -162,25 +161,23 @@ func (k *Failing) baseline(delivered, existing inventory.Folders) inventory.Fold
 }
 
 // newFailing returns the fleet's tree with the folders that the branch keeps, as far as the state shows, or nil if
-// nothing fails to render. unread says that they are unknown until the branch is read. p is nil for a create. s is nil
-// if no private state can be read.
-func newFailing(r *Rendered, p *Prior, s *State) (kept *Failing, unread bool) {
+// nothing fails to render. unread says that they are unknown until the branch is read.
+func newFailing(r *Rendered, now *Situation) (kept *Failing, unread bool) {
 	if len(r.Failed) == 0 {
 		return nil, false
 	}
-	f := failuresOf(r.Failed)
+	f, s := failuresOf(r.Failed), now.State
 	kept = f.keep(r.Folders, nil, nil)
 	switch {
-	case r.Wish.Strategy == destination.None:
+	case now.Case == Computed:
 		if s.Readable() {
 			kept = f.keep(r.Folders, s.OwnFolders(), s.Delivered)
 		}
-	case unknown.Is(string(r.Wish.Strategy)), !r.Wish.Located() && s.Current(),
-		!s.Current() && (r.Wish.MayAdopt() || r.Wish.Known < inventory.Whole || recovers(p, s)):
+	case unknown.Is(string(r.Wish.Strategy)), !r.Wish.Located() && s.Current(), now.treeUnread():
 		return kept, true
-	case r.Wish.Updates(s) && s.Environment == r.Wish.Environment:
+	case now.Case == Update && s.Environment == r.Wish.Environment:
 		kept = f.keep(r.Folders, s.OwnFolders(), s.Delivered)
-	case r.Wish.Moves(s):
+	case now.Case.Moves():
 		kept.Lost = f.keep(r.Folders, s.OwnFolders(), s.Delivered).Kept
 	}
 	kept.setSince(recordsIn(s)...)
@@ -237,7 +234,7 @@ func (k *Failing) setSince(records ...*record.Record) {
 // now as on the branch.
 func (n *NextTree) Baseline(s *State) inventory.Folders {
 	k := n.Failing
-	if k == nil || !n.Wish.Updates(s) {
+	if k == nil || CaseOf(n.Wish, s) != Update {
 		return s.Delivered
 	}
 	return k.baseline(s.Delivered, s.OwnFolders())

@@ -74,7 +74,7 @@ func (s *situation) keptText() string {
 			list("left out there", read.Failing.LeftOut)
 			d = read
 		}
-		if _, errs := newChange(&Comparison{Next: d, Before: s.state.OrNil(), Branch: s.branch}, nil); len(errs) > 0 {
+		if _, errs := newChange(NewComparison(d, s.state.OrNil(), s.branch), nil); len(errs) > 0 {
 			parts = append(parts, "the apply: "+whyNotKept(errs[0]))
 		}
 	}

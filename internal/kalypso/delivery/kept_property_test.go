@@ -315,7 +315,7 @@ func (m *keptModel) apply() {
 		at = &before.LastRead
 		m.checkDrift(decision)
 	}
-	change, errs := newChange(&Comparison{Next: d, Before: before, Branch: at}, nil)
+	change, errs := newChange(NewComparison(d, before, at), nil)
 	if len(errs) > 0 {
 		m.Fatalf("seed %d: %v", m.seed, errs)
 	}

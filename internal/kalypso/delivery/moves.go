@@ -111,7 +111,7 @@ func movesTargets(moves []TargetMove, renamed []string, inWaves bool) *Refusal {
 // CheckKept returns an error if folders can't stay as delivered: the rendering moves to another repo during a rollout,
 // and only the old repo contains the folders whose wave has not come yet.
 func (c *Comparison) CheckKept() error {
-	if !c.Next.Wish.Moves(c.Before) || giturl.Same(c.Before.Destination.Repo, c.Next.Wish.Destination.Repo) {
+	if !c.Case.Moves() || giturl.Same(c.Before.Destination.Repo, c.Next.Wish.Destination.Repo) {
 		return nil
 	}
 	names, skip := c.Next.Stored(), ""

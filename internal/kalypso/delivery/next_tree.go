@@ -43,35 +43,40 @@ type NextTree struct {
 // NewNextTree returns the tree that an apply leaves at the destination, as far as the state shows. p is nil for a
 // create. s is nil if no private state can be read.
 func NewNextTree(r *Rendered, p *Prior, s *State) *NextTree {
-	return computeNextTree(r, p, s).withhold(s)
+	return nextTree(r, situate(r.Wish, p, s))
 }
 
-func computeNextTree(r *Rendered, p *Prior, s *State) *NextTree {
-	whole := &NextTree{Wish: r.Wish, Rendered: r, Complete: true}
+func nextTree(r *Rendered, now *Situation) *NextTree {
+	return computeNextTree(r, now).withhold(now.State)
+}
+
+func computeNextTree(r *Rendered, now *Situation) *NextTree {
+	a := r.Wish
+	whole := &NextTree{Wish: a, Rendered: r, Complete: true}
 	if r.Tree == nil {
-		return whole.settle(r.Wish.Promotion.Commit, r.Wish.InWaves())
+		return whole.settle(a.Promotion.Commit, a.InWaves())
 	}
 	var unread bool
-	whole.Failing, unread = newFailing(r, p, s)
+	whole.Failing, unread = newFailing(r, now)
 	whole.Folders = whole.Target()
 	if k := whole.Failing; k != nil && k.incomplete {
 		whole.Branch = inventory.Unread
 	}
 	switch {
-	case r.Wish.PromotionUnknown: // it may be frozen
+	case a.PromotionUnknown: // it may be frozen
 		return whole.unknownStep()
-	case !r.Wish.InWaves():
+	case !a.InWaves():
 		if unread {
 			whole.Branch = inventory.Unread
 		}
-		return whole.settle(r.Wish.Promotion.Commit, unread)
-	case unknown.Is(string(r.Wish.Strategy)):
+		return whole.settle(a.Promotion.Commit, unread)
+	case unknown.Is(string(a.Strategy)):
 		return whole.unknownStep()
-	case unread || !s.Current() && (r.Wish.MayAdopt() || r.Wish.Known < inventory.Whole || recovers(p, s)):
+	case unread || now.treeUnread():
 		whole.Branch = inventory.Unread
 		return whole.unknownStep()
-	case s.Current():
-		return whole.afterStep(s)
+	case now.State.Current():
+		return whole.afterStep(now.State)
 	}
 	return whole.afterWave(&State{})
 }
@@ -146,11 +151,6 @@ func (n *NextTree) TargetTreeHash() string {
 		return ""
 	}
 	return n.Target().TreeHash().String()
-}
-
-// recovers reports whether the last delivery must be read from the branch.
-func recovers(p *Prior, s *State) bool {
-	return p != nil && p.TreeHash != "" && (s == nil || s.LastRead.Head != "")
 }
 
 // ReachedBy reports whether the branch of a state contains the tree that the fleet renders to.

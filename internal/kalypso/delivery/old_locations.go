@@ -16,7 +16,7 @@ func OldLocations(a *Arguments, s *State) []*OldLocation {
 			all = append(all, old)
 		}
 	}
-	if a.Moves(s) && !a.MovesWithin(s) && ContainsOurs(s) {
+	if CaseOf(a, s) == Move && ContainsOurs(s) {
 		left := *s
 		left.Proposal, left.OldLocations = nil, nil
 		all = append(all, &OldLocation{State: &left})

@@ -139,6 +139,6 @@ func leaves(clusterTypes []string) string {
 
 // continuesRollout reports whether the apply continues a rollout to the same tree: its first apply was checked.
 func (c *Comparison) continuesRollout() bool {
-	under := c.Before.Current() && c.Before.Rollout.UnderWay()
+	under := c.Case.delivered() && c.Before.Rollout.UnderWay()
 	return under && c.Before.Rollout.TargetTreeHash == c.Next.TargetTreeHash()
 }

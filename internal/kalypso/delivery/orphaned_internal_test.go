@@ -200,7 +200,7 @@ func TestOrphaned(t *testing.T) {
 				if a.Strategy == destination.None {
 					return nil, Decide(tree.Rendered, &Prior{TreeHash: "tree", Commit: "commit"}, s).All().Errors
 				}
-				c, errs := newChange(&Comparison{Next: tree, Before: s, Branch: branch}, nil)
+				c, errs := newChange(NewComparison(tree, s, branch), nil)
 				return c.Warnings, errs
 			}
 			_, errs := apply()
@@ -278,7 +278,7 @@ func TestOrphanedInWaves(t *testing.T) {
 	}}
 	r := renderedFrom(t, a, s)
 	apply := func() (*Change, []error) {
-		return newChange(&Comparison{Next: NewNextTree(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
+		return newChange(NewComparison(NewNextTree(r, nil, s), s, &s.LastRead), nil)
 	}
 	if _, errs := apply(); len(errs) != 1 || !isOrphaned(errs[0]) {
 		t.Fatalf("the first wave: %v", errs)
@@ -338,7 +338,7 @@ func TestRandomOrphans(t *testing.T) {
 				stayed++
 			}
 		}
-		_, errs := newChange(&Comparison{Next: NewNextTree(r, nil, s), Before: s, Branch: &s.LastRead}, nil)
+		_, errs := newChange(NewComparison(NewNextTree(r, nil, s), s, &s.LastRead), nil)
 		for _, err := range errs {
 			if isOrphaned(err) {
 				_, list, _ := strings.Cut(err.Error(), "\n  ")

@@ -13,7 +13,7 @@ import (
 // Occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
 func (c *Comparison) Occupied(owned []string) *Refusal {
 	r, at := c.Branch.Record, c.Next.Wish.Destination
-	if r != nil && !c.Next.Wish.Updates(c.Before) && r.Environment != c.Next.Wish.Environment {
+	if r != nil && c.Case != Update && r.Environment != c.Next.Wish.Environment {
 		return occupied(at,
 			"the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.",
 			at.RecordPath(), r.Environment, c.Next.Wish.Environment)
@@ -22,7 +22,7 @@ func (c *Comparison) Occupied(owned []string) *Refusal {
 		return nil
 	}
 	recorded := c.Branch.Folders.Only(c.Branch.RecordedFolders())
-	if r != nil && !c.Before.Current() && !recorded.MayEqual(c.Next.Folders) {
+	if r != nil && !c.Case.delivered() && !recorded.MayEqual(c.Next.Folders) {
 		return exists(c.Next.Wish, inventory.Changes(recorded, c.Next.Folders))
 	}
 	foreign := c.Branch.Folders.Only(sets.Without(c.Next.Folders.Names(), owned)).Names()
@@ -62,10 +62,10 @@ func (c *Comparison) ownership() error {
 			c.Branch.PromotedCommitObstacle, record.PromotedCommitFile)
 	}
 	for _, other := range c.Branch.OtherRenderings {
-		removed := c.Next.Wish.MovesWithin(c.Before) && !c.Next.Wish.KeepOld && other == c.Before.Destination.Path
+		removed := c.Case == MoveWithin && !c.Next.Wish.KeepOld && other == c.Before.Destination.Path
 		switch {
 		case removed || !destination.Nested(other, c.Next.Wish.Destination.Path):
-		case c.Next.Wish.MovesWithin(c.Before) && other == c.Before.Destination.Path:
+		case c.Case == MoveWithin && other == c.Before.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
 				other, Nested)
@@ -77,13 +77,13 @@ func (c *Comparison) ownership() error {
 			)
 		}
 	}
-	if r := c.Branch.Record; r != nil && c.Next.Wish.Updates(c.Before) && r.Environment != c.Next.Wish.Environment &&
+	if r := c.Branch.Record; r != nil && c.Case == Update && r.Environment != c.Next.Wish.Environment &&
 		r.Environment != c.Before.Environment {
 		return refuse("the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or "+
 			"path. If the record is wrong, restore it from the branch's history.",
 			c.Next.Wish.Destination.RecordPath(), r.Environment, c.Next.Wish.Environment)
 	}
-	if c.Branch.RecordError != "" && !c.Next.Wish.Updates(c.Before) {
+	if c.Branch.RecordError != "" && c.Case != Update {
 		return RecordProblem(c.Next.Wish.Destination, c.Branch)
 	}
 	return nil
@@ -110,7 +110,7 @@ func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adopt
 		return Adoption{}, occupied(c.Next.Wish.Destination,
 			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
 			strings.Join(obstacles, ", "))
-	case !adopt || c.Next.Wish.Updates(c.Before) &&
+	case !adopt || c.Case == Update &&
 		c.Branch.Record != nil: // the first delivery adopted the operator's folders
 		return adopted, nil
 	}
@@ -121,9 +121,9 @@ func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adopt
 
 // replacesEnvironment reports whether the folders at the destination belong to another environment.
 func (c *Comparison) replacesEnvironment() bool {
-	if c.Before.Current() && c.Before.Environment != c.Next.Wish.Environment {
+	if c.Case.delivered() && c.Before.Environment != c.Next.Wish.Environment {
 		return true
 	}
 	r := c.Branch.Record
-	return r != nil && !c.Next.Wish.Updates(c.Before) && r.Environment != c.Next.Wish.Environment
+	return r != nil && c.Case != Update && r.Environment != c.Next.Wish.Environment
 }

@@ -99,7 +99,7 @@ func TestChangedDecisions(t *testing.T) {
 	}
 	at := &Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
 	refused := func(s *State) bool {
-		err := (&Comparison{Next: d, Before: s, Branch: at}).Unchanged()
+		err := NewComparison(d, s, at).Unchanged()
 		refusal, ok := errors.AsType[*Refusal](err)
 		return ok && refusal.Kind == OtherDecisions
 	}

@@ -94,7 +94,7 @@ func ContainsOurs(s *State) bool {
 
 // LeftByMove lists the paths that a move leaves at the old location; "": it leaves none.
 func LeftByMove(a *Arguments, s *State) string {
-	if !a.Delivers() || !a.Located() || !a.KeepOld || !a.Moves(s) {
+	if !a.Delivers() || !a.Located() || !a.KeepOld || !CaseOf(a, s).Moves() {
 		return ""
 	}
 	return listPaths(s)

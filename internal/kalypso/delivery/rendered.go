@@ -59,7 +59,7 @@ func Render(
 		Invalid: a.Guardrails.InvalidObjects, Requires: a.Guardrails.Requires, Delivered: s.Last().HashOf,
 		Progress: func(done, total int) { progress("render", done, total) },
 	}
-	if s.Readable() && (a.Updates(s) || a.Strategy == destination.None) && s.Environment == a.Environment {
+	if s.Readable() && (CaseOf(a, s) == Update || a.Strategy == destination.None) && s.Environment == a.Environment {
 		existing := s.OwnFolders()
 		options.OnBranch = func(clusterType, target string) bool { return existing.HashOf(clusterType, target) != nil }
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
 
-// Situation is a rendering before an apply: its arguments, and the result of the last run. It is computed once, by
-// [situate].
+// Situation is a rendering before an apply: its arguments, and the result of the last run. [situate] computes it once,
+// and everything else reads it. It is never modified.
 type Situation struct {
 	Wish *Arguments
 	// Prior contains the attributes after the last apply; nil for a create.
@@ -50,31 +50,44 @@ const (
 	RolloutPaused   Cause = "paused" // before anything was delivered, by people or by windows
 )
 
-// situate returns the situation of a rendered fleet, and the tree that an apply leaves. p is nil for a create. s is nil
-// if no private state can be read.
-func situate(r *Rendered, p *Prior, s *State) (*Situation, *NextTree) {
-	now := &Situation{Wish: r.Wish, Prior: p, State: s, Found: s, Stop: stopOf(r.Wish, p)}
-	t := NewNextTree(r, p, s)
-	if reverted := accept(t, now); reverted != s {
-		now.State, t = reverted, NewNextTree(r, p, reverted)
+// CaseOf compares the last delivery in s with the destination of an apply. Without a delivery, it returns [First].
+func CaseOf(a *Arguments, s *State) Case {
+	switch {
+	case !s.Current():
+		return First
+	case s.Destination.Same(a.Destination):
+		return Update
+	case s.Destination.SameBranch(a.Destination):
+		return MoveWithin
 	}
-	switch a := r.Wish; {
+	return Move
+}
+
+// Moves reports whether the last apply delivered to another destination.
+func (c Case) Moves() bool { return c == Move || c == MoveWithin }
+
+// delivered reports whether the state says what the last apply delivered.
+func (c Case) delivered() bool { return c == Update || c.Moves() }
+
+// situate returns the situation of a rendering. p is nil for a create. s is nil if no private state can be read.
+func situate(a *Arguments, p *Prior, s *State) *Situation {
+	now := &Situation{Wish: a, Prior: p, State: s, Found: s, Case: CaseOf(a, s), Stop: stopOf(a, p)}
+	switch {
 	case a.Strategy == destination.None:
 		now.Case = Computed
-	case p == nil:
+	case now.Case == First && p == nil:
 		now.Case = Create
-	case !now.State.Current() && p.Commit == "":
-		now.Case = First
-	case !now.State.Current():
+	case now.Case == First && p.Commit != "":
 		now.Case = Recover
-	case a.Updates(now.State):
-		now.Case = Update
-	case a.MovesWithin(now.State):
-		now.Case = MoveWithin
-	default:
-		now.Case = Move
 	}
-	return now, t
+	return now
+}
+
+// with returns the situation with another state of the same delivery.
+func (s *Situation) with(state *State) *Situation {
+	now := *s
+	now.State = state
+	return &now
 }
 
 // stopOf returns what stops the apply of a rendering, or nil. p is nil for a create.
@@ -98,6 +111,13 @@ func (s *Situation) readsBranch() bool {
 
 // Recovers reports whether the apply reads what was delivered from the branch, because the private state can't be read.
 func (s *Situation) Recovers() bool { return s.Case == Recover && s.Wish.Delivers() }
+
+// treeUnread reports whether the tree depends on a branch that the state does not contain: the branch may contain
+// folders to adopt, or the last delivery, or is not known yet.
+func (s *Situation) treeUnread() bool {
+	recovers := s.Prior != nil && s.Prior.TreeHash != "" && (s.State == nil || s.State.LastRead.Head != "")
+	return !s.State.Current() && (s.Wish.MayAdopt() || s.Wish.Known < inventory.Whole || recovers)
+}
 
 // last returns the state of the branch that got the last tree: the branch of the pull request, if one proposes it. It
 // is nil if the state can't be read.

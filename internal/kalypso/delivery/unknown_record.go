@@ -135,7 +135,7 @@ func wrote(s *State, hash string) bool {
 // decisions returns an error if the record contains decisions that the state does not know, and the tree was
 // rendered with other decisions. Adopting the record would move targets.
 func (c *Comparison) decisions() error {
-	if c.Before.Current() || c.Branch.Record == nil || len(c.Branch.Record.Decisions) == 0 {
+	if c.Case.delivered() || c.Branch.Record == nil || len(c.Branch.Record.Decisions) == 0 {
 		return nil
 	}
 	if !c.Next.Rendered.DecisionsKnown() || c.Next.Rendered.Decisions.Equal(c.Branch.Record.Decisions) {

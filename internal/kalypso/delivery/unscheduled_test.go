@@ -91,7 +91,7 @@ func TestWhyUnscheduled(t *testing.T) {
 				t.Errorf("problems: %v", problems)
 			}
 			if d.Tree.Schedule.AssignmentCount == 0 {
-				c := delivery.Comparison{Next: delivery.NewNextTree(d, nil, nil), Branch: &delivery.Branch{}}
+				c := delivery.NewComparison(delivery.NewNextTree(d, nil, nil), nil, &delivery.Branch{})
 				if err := c.FirstDelivery(nil); err != nil {
 					t.Errorf("on an empty branch: %v", err)
 				}

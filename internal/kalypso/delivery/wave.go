@@ -53,7 +53,7 @@ func (n *NextTree) proposed(s *State) *NextTree {
 	head, target := s.Proposal.Head, n.TargetTreeHash()
 	r := head.Rollout
 	switch {
-	case r.TargetTreeHash != target || !n.Wish.Updates(s):
+	case r.TargetTreeHash != target || CaseOf(n.Wish, s) != Update:
 		return nil
 	case r.Complete && head.PromotedCommit != n.Wish.Promotion.Commit:
 		return nil
@@ -76,7 +76,7 @@ func (n *NextTree) proposed(s *State) *NextTree {
 // do not delay them.
 func (n *NextTree) withhold(s *State) *NextTree {
 	why := n.Wish.Promotion.Withheld()
-	if why == "" || n.Wish.Strategy != destination.PullRequest || !n.Wish.Updates(s) || !s.Proposal.Open() ||
+	if why == "" || n.Wish.Strategy != destination.PullRequest || CaseOf(n.Wish, s) != Update || !s.Proposal.Open() ||
 		s.Drifted() || n.Known < inventory.Whole || !n.Folders.Equal(s.Delivered) {
 		return n
 	}

@@ -95,7 +95,7 @@ func (c *renderingChange) Begin(
 	c.found = found
 	c.state, err = c.pulls.afterMerge(ctx, c.topic, c.before, found)
 	options.Progress = c.pulls.remote.Progress
-	if err == nil && c.applied.Wish.Updates(c.state) {
+	if err == nil && delivery.CaseOf(c.applied.Wish, c.state) == delivery.Update {
 		options.Cache = c.state.Cache
 	}
 	return options, err

@@ -55,7 +55,7 @@ func Check(
 	case t.Rendered.Tree == nil:
 		return nil, nil, nil
 	}
-	if change, err = readChange(t, snapshot, s); err == nil && !t.Wish.Updates(s) {
+	if change, err = readChange(t, snapshot, s); err == nil && delivery.CaseOf(t.Wish, s) != delivery.Update {
 		told, err = effects(change, snapshot)
 	}
 	return change, told, err
@@ -73,7 +73,7 @@ func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.
 		return nil, err
 	}
 	var old *delivery.Branch
-	if t.Wish.MovesWithin(s) {
+	if delivery.CaseOf(t.Wish, s) == delivery.MoveWithin {
 		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func Deliver(
 	opts := gitbranch.PushOptions{
 		CreateBranch: t.Wish.CreateBranch, Progress: progress, CachePath: t.Wish.Destination.RecordPath(),
 	}
-	if t.Wish.Updates(s) {
+	if delivery.CaseOf(t.Wish, s) == delivery.Update {
 		opts.Cache = s.Cache
 	}
 	var change *delivery.Change
@@ -148,7 +148,7 @@ func removeOld(
 		return nil, nil
 	}
 	var left []*delivery.State
-	if a.Moves(s) && !a.MovesWithin(s) {
+	if delivery.CaseOf(a, s) == delivery.Move {
 		switch same, err := isCopy(ctx, client, s.Destination, a.Destination, delivered); {
 		case err != nil:
 			return nil, err

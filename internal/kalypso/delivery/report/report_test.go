@@ -29,9 +29,8 @@ func TestKeptErrors(t *testing.T) {
 	old := delivery.NewState(destination.Destination{Repo: gitops.Repo, Branch: "old", Path: "."}, "dev")
 	old.Delivered, old.LastRead.Folders, old.LastRead.Head = existing, existing, "head"
 	written := record.New("dev", []string{"large"}, "", nil, nil)
-	create := delivery.Comparison{
-		Next: delivery.NewNextTree(r, nil, nil), Branch: &delivery.Branch{Folders: existing, Record: &written},
-	}
+	create := delivery.NewComparison(
+		delivery.NewNextTree(r, nil, nil), nil, &delivery.Branch{Folders: existing, Record: &written})
 	for when, errs := range map[string][]error{
 		"a move": delivery.CheckKept(delivery.NewNextTree(r, &delivery.Prior{}, &old)), "a create": {create.MayWrite()},
 	} {
