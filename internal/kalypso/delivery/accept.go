@@ -55,7 +55,8 @@ func returnedFolders(s *State) bool {
 	}
 	ours, want := s.OwnFolders().HashTexts(), s.Delivered.HashTexts()
 	for name, hash := range s.Rollout.EarlierHashes {
-		if want[name] = hash; hash == "" {
+		want[name] = hash
+		if hash == "" {
 			delete(want, name)
 		}
 	}

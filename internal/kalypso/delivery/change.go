@@ -74,7 +74,8 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 	change.Existing = c.Branch.Folders.Only(ours)
 	var refused []error
 	change.Warnings, refused = c.Removals(change.Existing, adoption.Adopted, &change.Accepted)
-	if errs = append(errs, refused...); len(errs) > 0 {
+	errs = append(errs, refused...)
+	if len(errs) > 0 {
 		return change, errs
 	}
 	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.FinalPromotion().Unsettled

@@ -76,7 +76,8 @@ const maxSecretsListed = 200
 
 // lines names each secret in a value. Of a value with several lines, such as a file, it names the lines.
 func (c clearSecret) lines() (named []string) {
-	if named = secretscan.Lines(c.key, c.config.Data[c.key]); len(named) < 2 {
+	named = secretscan.Lines(c.key, c.config.Data[c.key])
+	if len(named) < 2 {
 		return []string{c.key + ": " + c.is}
 	}
 	return named
@@ -93,7 +94,8 @@ func (s ClearSecrets) Hide(ps problem.Problems) {
 	var pairs []string
 	hide := func(text string) {
 		const shortest = 4 // bytes; shorter lines tell nothing
-		if text = strings.TrimSpace(text); len(text) >= shortest {
+		text = strings.TrimSpace(text)
+		if len(text) >= shortest {
 			pairs = append(pairs, text, HiddenText)
 		}
 	}

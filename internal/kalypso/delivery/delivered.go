@@ -17,7 +17,8 @@ func PlanChange(t *NextTree, s *State, at, old *Branch) (*Change, error) {
 	t = t.On(s, at)
 	compared := NewComparison(t, s, at)
 	change, errs := newChange(compared, old)
-	if errs = append(CheckKept(t), errs...); len(errs) > 0 {
+	errs = append(CheckKept(t), errs...)
+	if len(errs) > 0 {
 		return nil, problem.Errors(errs)
 	}
 	if !compared.Case.delivered() {
@@ -93,7 +94,8 @@ func (c *Change) TargetState() *State {
 	s.Delivered = c.Existing.Only(sets.Without(c.Existing.Names(), c.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
 	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
-	if s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time); CaseOf(t.Wish, c.Before) == Update {
+	s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time)
+	if CaseOf(t.Wish, c.Before) == Update {
 		s.Rollout = c.Before.Rollout
 	}
 	s.WholeHashes = t.Wish.KeepFailed

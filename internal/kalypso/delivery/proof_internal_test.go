@@ -27,7 +27,8 @@ func TestProof(t *testing.T) {
 	}
 	with := func(name string, hash tree.Hash) inventory.Folders {
 		all := maps.Clone(folders)
-		if all[name] = (inventory.Folder{Hash: hash}); hash == (tree.Hash{}) {
+		all[name] = inventory.Folder{Hash: hash}
+		if hash == (tree.Hash{}) {
 			delete(all, name)
 		}
 		return all

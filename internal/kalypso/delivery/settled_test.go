@@ -22,7 +22,8 @@ func TestSettled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
-			if s.decide(t); s.settled != test.want {
+			s.decide(t)
+			if s.settled != test.want {
 				t.Errorf("settled: %t", s.settled)
 			}
 		})

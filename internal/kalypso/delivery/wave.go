@@ -99,7 +99,8 @@ func (n *NextTree) afterWave(s *State) *NextTree {
 	delivered, seen := maps.Clone(n.Baseline(s)), s.OwnFolders()
 	for name, folder := range delivered {
 		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
-			if delivered[name] = seen[name]; seen[name].Hash == (tree.Hash{}) {
+			delivered[name] = seen[name]
+			if seen[name].Hash == (tree.Hash{}) {
 				delete(delivered, name)
 			}
 		}

@@ -85,10 +85,12 @@ func (r *branchReader) replaced(_ string, hash tree.Hash) (inventory.Folder, boo
 
 func (r *branchReader) obstacle(b *delivery.Branch, _ *delivery.State) error {
 	var err error
-	if b.Obstacle, err = r.directoryObstacle(r.at.Path); err != nil || b.Obstacle != "" {
+	b.Obstacle, err = r.directoryObstacle(r.at.Path)
+	if err != nil || b.Obstacle != "" {
 		return err
 	}
-	if b.RecordObstacle, err = r.fileObstacle(r.at.RecordPath()); err != nil {
+	b.RecordObstacle, err = r.fileObstacle(r.at.RecordPath())
+	if err != nil {
 		return err
 	}
 	b.PromotedCommitObstacle, err = r.fileObstacle(record.PromotedCommitFile)
@@ -111,7 +113,8 @@ func (r *branchReader) directoryObstacle(at string) (obstacle string, err error)
 
 // fileObstacle returns the reason why no file can be written at a path, or "".
 func (r *branchReader) fileObstacle(at string) (obstacle string, err error) {
-	if obstacle, err = r.directoryObstacle(path.Dir(at)); err != nil || obstacle != "" {
+	obstacle, err = r.directoryObstacle(path.Dir(at))
+	if err != nil || obstacle != "" {
 		return obstacle, err
 	}
 	entry, ok, err := r.snapshot.Entry(at)
@@ -235,7 +238,8 @@ func (r *branchReader) targets(b *delivery.Branch, names []string) error {
 		targets, known := r.known[folder.Hash]
 		if !known {
 			var err error
-			if targets, err = r.targetsIn(r.at.Join(name)); err != nil {
+			targets, err = r.targetsIn(r.at.Join(name))
+			if err != nil {
 				return err
 			}
 		}

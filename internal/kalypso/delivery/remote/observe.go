@@ -167,7 +167,8 @@ func (r Operations) followProposal(
 	if now.LastRead.RecordHash == p.Head.DeliveredRecord && now.OwnFolders().Equal(p.Head.Delivered) {
 		// The pull request was merged after it was read, the host does not report its own merge yet, or people pushed
 		// the tree without the pull request.
-		if pr, err = t.Read(ctx, p.Number); err != nil {
+		pr, err = t.Read(ctx, p.Number)
+		if err != nil {
 			return nil, nil, err
 		}
 		merged := afterMerge(now, p, now.LastRead.Head)
@@ -175,7 +176,8 @@ func (r Operations) followProposal(
 		return merged, pr, nil
 	}
 	next := *now
-	if next.Proposal, err = observeProposal(ctx, r.Git, t, p, now, pr); err != nil {
+	next.Proposal, err = observeProposal(ctx, r.Git, t, p, now, pr)
+	if err != nil {
 		return nil, nil, err
 	}
 	if pr.State == githost.Open && !next.Proposal.Lost { // some hosts show a push late
@@ -234,7 +236,8 @@ func observeProposal(
 	case err != nil:
 		return nil, err
 	case head.LastRead.Head != p.Head.LastRead.Head:
-		if now.Head, err = adoptOwnCommit(ctx, head, t); err == nil {
+		now.Head, err = adoptOwnCommit(ctx, head, t)
+		if err == nil {
 			now.OtherCommits, err = otherCommits(ctx, p, t)
 		}
 		if err != nil {

@@ -55,7 +55,8 @@ func Check(
 	case t.Rendered.Tree == nil:
 		return nil, nil, nil
 	}
-	if change, err = readChange(t, snapshot, s); err == nil && delivery.CaseOf(t.Wish, s) != delivery.Update {
+	change, err = readChange(t, snapshot, s)
+	if err == nil && delivery.CaseOf(t.Wish, s) != delivery.Update {
 		told, err = effects(change, snapshot)
 	}
 	return change, told, err
@@ -74,7 +75,8 @@ func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.
 	}
 	var old *delivery.Branch
 	if delivery.CaseOf(t.Wish, s) == delivery.MoveWithin {
-		if old, err = readBranch(snapshot, s.Destination, s, nil); err != nil {
+		old, err = readBranch(snapshot, s.Destination, s, nil)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -123,7 +123,8 @@ func Recover(ctx context.Context, client *gitremote.Client, p *delivery.Prior) (
 	}
 	if gone {
 		s = &delivery.State{Destination: at, Environment: p.Environment}
-		if s.Drift, failed = drift.Since(ctx, branch, commit, []string{at.RecordPath()}); failed != nil {
+		s.Drift, failed = drift.Since(ctx, branch, commit, []string{at.RecordPath()})
+		if failed != nil {
 			return nil, failed
 		}
 		return s, err

@@ -101,7 +101,8 @@ func (r Operations) Check(ctx context.Context, plan delivery.Plan) (checked Chec
 	}
 	if applied.Wish.Strategy == destination.PullRequest {
 		var failed error
-		if checked.Open, failed = r.pullRequests(applied.Wish).Check(ctx, applied, s); failed != nil {
+		checked.Open, failed = r.pullRequests(applied.Wish).Check(ctx, applied, s)
+		if failed != nil {
 			return checked, problem.Join(err, failed)
 		}
 	}
@@ -174,7 +175,8 @@ func (r Operations) write(ctx context.Context, p *delivery.Basis) (*Result, erro
 	var recovered *delivery.State
 	var err error
 	if p.Recovers() {
-		if s, recovered, err = r.recoverForChange(ctx, p.Situation); err != nil {
+		s, recovered, err = r.recoverForChange(ctx, p.Situation)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -248,7 +250,8 @@ func (r Operations) Refresh(ctx context.Context, p *delivery.Prior, s *delivery.
 			renamed = new(*s)
 			renamed.Destination = at
 		}
-		if found.State, found.PullRequest, err = r.follow(ctx, renamed); err == nil && p.Strategy == destination.PullRequest {
+		found.State, found.PullRequest, err = r.follow(ctx, renamed)
+		if err == nil && p.Strategy == destination.PullRequest {
 			found.State, err = r.provenByOwnBranch(ctx, p, found.State)
 		}
 		if err == nil {

@@ -114,7 +114,8 @@ func readTopic(
 	if s != nil && s.Proposal != nil {
 		pushed = s.Proposal.Pushed
 	}
-	if compared.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed, target); err != nil {
+	compared.OwnBranch, err = topic.OwnBranch.ReadAlone(ctx, now, contentsOf(ours), pushed, target)
+	if err != nil {
 		return nil, compared, err
 	}
 	compared.Existing = t.IsContainedBy(ours)
