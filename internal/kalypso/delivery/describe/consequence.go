@@ -103,7 +103,7 @@ func (w *writer) orphan(o Orphan) string {
 	return text
 }
 
-func (w *writer) rename(r delivery.TargetRename) string {
+func (w *writer) rename(r TargetRename) string {
 	return fmt.Sprintf("%s → %s, so %s %s", code(r.Old), code(r.New),
 		problem.OneOrMany(len(r.Namespaces), "this namespace goes:", "%d namespaces go:"),
 		names(r.Namespaces, min(w.names, 2), code))

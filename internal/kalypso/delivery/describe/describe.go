@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/pullrequest/owners"
@@ -39,7 +38,7 @@ type RenderingChange struct {
 	// Orphans are the deployment targets that leave their last cluster types, with a reason for the first of them. Renamed
 	// are those that have other names.
 	Orphans []Orphan
-	Renamed []delivery.TargetRename
+	Renamed []TargetRename
 	// Policies returns the names of the policies that assign a target to a cluster type.
 	Policies func(clusterType, target string) []string
 	// Requires returns the names of the targets on a cluster type that a target requires there. Nil: there are none.

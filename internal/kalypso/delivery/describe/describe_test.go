@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
@@ -174,7 +173,7 @@ func TestGolden(t *testing.T) {
 			{Name: "small", Added: []string{"store-web"}, Removed: []string{"b", "shop-web"}},
 			{Name: "tiny", Removed: []string{"b"}},
 		},
-		Renamed: []delivery.TargetRename{{Old: "shop-web", New: "store-web",
+		Renamed: []describe.TargetRename{{Old: "shop-web", New: "store-web",
 			Namespaces: []string{"dev-large-shop-web", "dev-small-shop-web"}}},
 	}
 	short := hide(changed())

@@ -49,7 +49,7 @@ func Rendering(ctx context.Context, t *delivery.NextTree, before *delivery.State
 		}
 		c.Orphans = append(c.Orphans, Orphan{Target: o.Target.Name, From: o.From, Reason: why})
 	}
-	c.Renamed = delivery.TargetRenames(t, found)
+	c.Renamed = TargetRenames(t, found)
 	c.Owners = ReachedOwners(t, before)
 	if k := t.Failing; k != nil {
 		c.Kept, c.LeftOut = delivery.FailedLines(k.Kept), delivery.FailedLines(k.LeftOut)

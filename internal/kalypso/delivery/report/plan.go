@@ -102,12 +102,12 @@ func renamedTargets(t *delivery.NextTree, before *delivery.State) problem.Proble
 	if !before.Current() || !t.Wish.Delivers() {
 		return nil
 	}
-	renames := delivery.TargetRenames(t, before.Found())
+	renames := describe.TargetRenames(t, before.Found())
 	if len(renames) == 0 {
 		return nil
 	}
 	const listed = 3 // namespaces of a target
-	lines := lists.Map(renames, func(r delivery.TargetRename) string {
+	lines := lists.Map(renames, func(r describe.TargetRename) string {
 		return fmt.Sprintf("%s → %s: without %s %s", r.Old, r.New,
 			problem.OneOrMany(len(r.Namespaces), "namespace", "%d namespaces:"), problem.First(r.Namespaces, listed))
 	})

@@ -1,10 +1,12 @@
-package delivery
+package describe
 
 import (
 	"bytes"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render"
@@ -23,7 +25,7 @@ const maxRenames = 100
 
 // TargetRenames returns the deployment targets of the folders before that have another name now, by their old names. A
 // target counts as renamed only if its new files, with the old names in them, are the old files.
-func TargetRenames(t *NextTree, before inventory.Folders) (all []TargetRename) {
+func TargetRenames(t *delivery.NextTree, before inventory.Folders) (all []TargetRename) {
 	if t.Rendered.Tree == nil || t.Rendered.Tree.Schedule == nil || len(before) == 0 {
 		return nil
 	}
