@@ -43,6 +43,12 @@ func Parse(repo string) (URL, error) {
 		"), user@host:path or an absolute path")
 }
 
+var errHost = errors.New("the host of the repository URL is not valid")
+
+// emptyLabel reports whether a host ends with several dots. DNS has no such name, and with one dot fewer it would be
+// another host.
+func emptyLabel(host string) bool { return strings.HasSuffix(normalHost(host), ".") }
+
 var errControl = errors.New("the path of the repository contains a control character")
 
 func parseSCP(user, host, p string) (URL, error) {
@@ -55,8 +61,8 @@ func parseSCP(user, host, p string) (URL, error) {
 	if p == "/" { // with a path after it, as in the ID of an import, it would look like a URL with a scheme
 		return URL{}, errors.New("the repository URL names no repository")
 	}
-	if u, err := url.Parse("ssh://" + host); err != nil || u.Host != host || normalHost(host) == "" {
-		return URL{}, errors.New("the host of the repository URL is not valid")
+	if u, err := url.Parse("ssh://" + host); err != nil || u.Host != host || normalHost(host) == "" || emptyLabel(host) {
+		return URL{}, errHost
 	}
 	at := URL{Scheme: SchemeSSH, User: user, Host: normalHost(host), Port: defaultPorts[SchemeSSH], Path: p}
 	return at.unescapeAzure(), nil
@@ -108,6 +114,9 @@ func parseSchemeURL(repo string) (URL, error) {
 	}
 	if normalHost(u.Hostname()) == "" {
 		return URL{}, errors.New("the repository URL has no host")
+	}
+	if emptyLabel(u.Hostname()) {
+		return URL{}, errHost
 	}
 	loc.Host = normalHost(u.Hostname())
 	if strings.HasPrefix(loc.Host, "-") || strings.HasPrefix(loc.User, "-") {
