@@ -63,7 +63,7 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo
   echo "Reading, from a server on loopback:"
   go test -count=1 -v -run 'TestWorkloadsFetches|TestObserveLargeFleet|TestRequests' \
-    ./internal/kalypso/git/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/lookup |
+    ./internal/kalypso/git/source ./internal/kalypso/deployment/observe ./internal/kalypso/promotion/promotionlookup |
     sed -n 's/^.*_test.go:[0-9]*: /- /p'
   echo
   echo "Judging a fleet: 100,000 clusters with 3 configurations each, from Azure by pages, and from reports; and clusters"
@@ -83,7 +83,7 @@ go build -trimpath -ldflags '-X main.version=bench' -o bin/bench/terraform-provi
   echo
   echo "Comparing two branches of 100,000 assignments whose files all differ by their namespaces, from a server on"
   echo "loopback. The bounds are the CPU time of the first apply of large-100k in this run, and 300 MiB:"
-  go test -run '^$' -bench '^BenchmarkComparison$' -benchtime 1x ./internal/kalypso/comparison/lookup |
+  go test -run '^$' -bench '^BenchmarkComparison$' -benchtime 1x ./internal/kalypso/comparison/comparisonlookup |
     awk -F '|' 'FNR == NR { if ($2 ~ /the first `terraform apply` of `large-100k`/) apply = $4 + 0; next }
       /^BenchmarkComparison.*op/ { split($0, f, " ")
         printf "- %.1f s, %.1f s of CPU, %.2f of the first apply, %d MiB\n", f[3] / 1e9, f[5], f[5] / apply, f[7] }' \

@@ -18,7 +18,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // The size of the published fleet: 10,000 assignments in 200 artifacts.
@@ -42,7 +42,7 @@ func BenchmarkPublish(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var server *testregistry.Server
+	var server *registryserver.Server
 	publish := func(b *testing.B, commit string, want int, key *sign.Key) {
 		b.Helper()
 		base, err := registry.ParseRepository("oci://" + server.Host + "/fleet/dev")
@@ -72,7 +72,7 @@ func BenchmarkPublish(b *testing.B) {
 			b.Fatalf("%d uploads, want %d, in %s and %d MiB, with the requests %v; %v", uploads, want, took, peak>>20, sent, err)
 		}
 	}
-	server = testregistry.Start(b)
+	server = registryserver.Start(b)
 	key, err := sign.ParseKey(privateKey(b, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))), nil)
 	if err != nil {
 		b.Fatal(err)

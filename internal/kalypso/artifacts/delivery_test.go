@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/registry"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // TestOpen reads the delivery of the head and of earlier commits. A commit with which nothing was delivered is an
@@ -67,14 +67,14 @@ func TestTwoMachines(t *testing.T) {
 	f := newFleet(t)
 	first := f.deliver(t, twoTypes, "large", "small")
 	var want, got map[string]artifacts.Artifact
-	one := publication(t, testregistry.Start(t).Host)
+	one := publication(t, registryserver.Start(t).Host)
 	want, _, err := f.publish(t, one, first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed := f.deliver(t, map[string]string{"small/app/deploy.yaml": "kind: DaemonSet\n"}, "large", "small")
 	last := f.deliver(t, map[string]string{"other/x.yaml": "a: 1\n"}, "large", "small")
-	two := publication(t, testregistry.Start(t).Host)
+	two := publication(t, registryserver.Start(t).Host)
 	got, _, err = f.publish(t, two, last)
 	if err != nil {
 		t.Fatal(err)

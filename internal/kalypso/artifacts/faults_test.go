@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/servertls"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
 
@@ -51,10 +51,10 @@ func problemTexts(f *fleet, err error) string {
 func TestCredentials(t *testing.T) {
 	f := newFleet(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
-	tokens := testregistry.Tokens(t, user, password)
-	for name, server := range map[string]*testregistry.Server{
-		"password": testregistry.Start(t, testregistry.WithBasic(user, password)),
-		"tokens":   testregistry.Start(t, testregistry.WithTokens(tokens)),
+	tokens := registryserver.Tokens(t, user, password)
+	for name, server := range map[string]*registryserver.Server{
+		"password": registryserver.Start(t, registryserver.WithBasic(user, password)),
+		"tokens":   registryserver.Start(t, registryserver.WithTokens(tokens)),
 	} {
 		given := func(url, password string) *registry.Login {
 			return login(t, registry.Credential{URL: url, Username: user, Password: password})
@@ -126,7 +126,7 @@ func helper(t *testing.T, host string) {
 func TestFaults(t *testing.T) {
 	f := newFleet(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
-	other := testregistry.Start(t)
+	other := registryserver.Start(t)
 	upload := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/blobs/uploads/") }
 	content := func(r *http.Request) bool { return upload(r) && r.Method == http.MethodPut }
 	manifest := func(r *http.Request) bool { return !upload(r) && r.Method == http.MethodPut }
@@ -147,10 +147,10 @@ func TestFaults(t *testing.T) {
 	}{
 		"503":               {fails: all, how: status(503), times: 5},
 		"a rate limit":      {fails: all, how: status(429, "Retry-After", "3"), times: 5},
-		"a cut upload":      {fails: content, how: testregistry.Cut, times: 3},
+		"a cut upload":      {fails: content, how: registryserver.Cut, times: 3},
 		"a failed upload":   {fails: content, how: status(500), times: 3},
-		"a cut manifest":    {fails: manifest, how: testregistry.Cut, times: 3},
-		"no uploads at all": {fails: upload, how: testregistry.Cut, says: "The registry can't be reached"},
+		"a cut manifest":    {fails: manifest, how: registryserver.Cut, times: 3},
+		"no uploads at all": {fails: upload, how: registryserver.Cut, says: "The registry can't be reached"},
 		"403":               {fails: upload, how: status(403), says: "The registry denies the request"},
 		"404":               {fails: upload, how: status(404), says: "Not found in the registry"},
 		"the upload's location on another server": {fails: upload,
@@ -166,7 +166,7 @@ func TestFaults(t *testing.T) {
 		}, says: "The registry refused the request"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := testregistry.Start(t)
+			server := registryserver.Start(t)
 			p := publication(t, server.Host, login(t, registry.Credential{
 				URL: "http://" + server.Host, Username: user, Password: password,
 			}))
@@ -205,7 +205,7 @@ func TestTLS(t *testing.T) {
 	f := newFleet(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
 	var front *tlsserver.Server
-	server := testregistry.Start(t, testregistry.WithServer(func(h http.Handler) string {
+	server := registryserver.Start(t, registryserver.WithServer(func(h http.Handler) string {
 		front = tlsserver.New(t, h, tls.RequireAndVerifyClientCert)
 		return strings.TrimPrefix(front.URL, "https://")
 	}))
@@ -225,7 +225,7 @@ func TestTLS(t *testing.T) {
 
 // TestConcurrentPublications: 20 publications at once make the same artifacts, so that the next one uploads nothing.
 func TestConcurrentPublications(t *testing.T) {
-	f, server := newFleet(t), testregistry.Start(t)
+	f, server := newFleet(t), registryserver.Start(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
 	p := publication(t, server.Host)
 	p.Client = registry.New(nil, httpapi.Access{UserAgent: "test"}) // waits by the real clock
@@ -260,7 +260,7 @@ func TestConcurrentPublications(t *testing.T) {
 // TestUnavailableRegistry: while a registry fails all uploads, a publication of many folders tries only the first
 // folders, and reports one problem.
 func TestUnavailableRegistry(t *testing.T) {
-	f, server := newFleet(t), testregistry.Start(t)
+	f, server := newFleet(t), registryserver.Start(t)
 	files, names := map[string]string{}, []string{}
 	for i := range 60 {
 		names = append(names, fmt.Sprintf("type-%d", i))
@@ -288,7 +288,7 @@ func TestUnavailableRegistry(t *testing.T) {
 // TestBlobsInAnotherStorage: many registries redirect the download of a blob to a storage with another address. The
 // storage gets no credential, and a storage without https gets no request.
 func TestBlobsInAnotherStorage(t *testing.T) {
-	f, server := newFleet(t), testregistry.Start(t, testregistry.WithBasic(user, password))
+	f, server := newFleet(t), registryserver.Start(t, registryserver.WithBasic(user, password))
 	commit := f.deliver(t, twoTypes, "large", "small")
 	var downloads atomic.Int32
 	storage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

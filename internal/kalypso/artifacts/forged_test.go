@@ -20,7 +20,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 const (
@@ -125,7 +125,7 @@ func TestForgedManifests(t *testing.T) {
 	f := newFleet(t)
 	wrongCommit := f.deliver(t, map[string]string{"large/x.yaml": "a: 0\n"}, "large")
 	commit := f.deliver(t, map[string]string{"large/x.yaml": "a: 1\n"}, "large")
-	server := testregistry.Start(t)
+	server := registryserver.Start(t)
 	d, err := artifacts.Open(t.Context(), f.client, f.at, commit)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestForgedManifests(t *testing.T) {
 // TestEarlierArtifact: an artifact that the provider published for an earlier commit with the same folder is taken, in
 // another state too. A manifest that names a commit which did not make the folder so is replaced.
 func TestEarlierArtifact(t *testing.T) {
-	f, server := newFleet(t), testregistry.Start(t)
+	f, server := newFleet(t), registryserver.Start(t)
 	p := publication(t, server.Host)
 	deliver := func(text string) string {
 		return f.deliver(t, map[string]string{"large/x.yaml": text, "small/x.yaml": "b: 1\n"}, "large", "small")
@@ -236,7 +236,7 @@ func TestEarlierArtifact(t *testing.T) {
 // provenances. The publication adds its document in a manifest that it writes itself: it keeps the documents of other
 // people, and nothing else of theirs. A manifest that programs read in several ways has no signature.
 func TestForgedSignatures(t *testing.T) {
-	f, server := newFleet(t), testregistry.Start(t)
+	f, server := newFleet(t), registryserver.Start(t)
 	commit := f.deliver(t, map[string]string{"large/x.yaml": "a: 1\n"}, "large")
 	p := publication(t, server.Host)
 	p.Key = newKey(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // TestHostileFolders: a folder with 2^60 paths, or with a name that leads out of it, is an error. Nothing is published
@@ -28,7 +28,7 @@ func TestHostileFolders(t *testing.T) {
 			f.deliver(t, twoTypes, "large", "small")
 			tree := write(f.at.Repo)
 			commit := gitserver.SetTree(t, f.at.Repo, f.at.Branch, "fleet/large/hostile", tree)
-			server := testregistry.Start(t)
+			server := registryserver.Start(t)
 			_, uploads, err := f.publish(t, publication(t, server.Host), commit)
 			if err == nil || uploads > 0 || server.Requests()[http.MethodPut] > 0 {
 				t.Fatalf("%d uploads, %v", uploads, err)

@@ -24,7 +24,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // fleet is a GitOps repo with a rendering of the cluster types of its folders.
@@ -106,7 +106,7 @@ var twoTypes = map[string]string{
 // TestPublish follows artifacts through their life: they are published, published again without a change, changed and
 // changed back. People move their tags and delete a manifest. At the end they are removed.
 func TestPublish(t *testing.T) {
-	f, server := newFleet(t), testregistry.Start(t)
+	f, server := newFleet(t), registryserver.Start(t)
 	p := publication(t, server.Host)
 	first := f.deliver(t, twoTypes, "large", "small")
 

@@ -18,12 +18,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/artifacts/sign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/cosign"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // TestSign lets cosign verify the signatures and the provenances of artifacts.
 func TestSign(t *testing.T) {
-	f, key, other, server := newFleet(t), cosign.NewKey(t), cosign.NewKey(t), testregistry.Start(t)
+	f, key, other, server := newFleet(t), cosign.NewKey(t), cosign.NewKey(t), registryserver.Start(t)
 	commit := f.deliver(t, twoTypes, "large", "small")
 	p := publication(t, server.Host)
 	p.Version = "1.2.3"

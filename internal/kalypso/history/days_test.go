@@ -15,12 +15,12 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // pipelineRun is one run of the pipeline, in which it observes the clusters.
@@ -125,7 +125,7 @@ func (d *days) read(t *testing.T, s history.Store, since, until int) history.His
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := lookup.Request{Client: client, GitOps: destination.New("file://"+d.gitops, "prod", "."),
+	request := historylookup.Request{Client: client, GitOps: destination.New("file://"+d.gitops, "prod", "."),
 		Since: minute(since), Until: minute(until)}
 	request.ControlPlane.Repo, request.ControlPlane.Branch = "file://"+d.source, "main"
 	past, err := s.Read(t.Context(), history.Query{Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",
@@ -134,7 +134,7 @@ func (d *days) read(t *testing.T, s history.Store, since, until int) history.His
 		t.Fatal(err)
 	}
 	request.Observed = past.Observed
-	h, err := lookup.Read(t.Context(), request)
+	h, err := historylookup.Read(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,8 @@ func (d *days) check(t *testing.T, p place, moments int) {
 // checkViews compares the views of the database with the simulation.
 func (d *days) checkViews(t *testing.T, url string) {
 	t.Helper()
-	runs := server.Select(t, url, `SELECT cluster, cluster_type || '/' || deployment_target, coalesce(version, ''), state,
+	runs := pgserver.Select(t, url, `
+		SELECT cluster, cluster_type || '/' || deployment_target, coalesce(version, ''), state,
 		(extract(epoch FROM since) * 1000)::bigint || '-' || coalesce((extract(epoch FROM until) * 1000)::bigint, 0)
 		FROM kalypso.runs WHERE environment = 'prod'`)
 	slices.Sort(runs)
@@ -287,7 +288,7 @@ func (d *days) checkViews(t *testing.T, url string) {
 		"kind", "coalesce(promoted_commit, '')", "coalesce(previous_commit, '')", "commits::text", "reason",
 		"coalesce(lead_time_seconds::text, 'none')", fmt.Sprintf(stamp, "running_at"), fmt.Sprintf(stamp, "failed_at"),
 		fmt.Sprintf(stamp, "restored_at")}
-	deployments := server.Select(t, url, "SELECT concat_ws('|', "+strings.Join(columns, ", ")+
+	deployments := pgserver.Select(t, url, "SELECT concat_ws('|', "+strings.Join(columns, ", ")+
 		") FROM kalypso.deployments WHERE environment = 'prod'")
 	slices.Sort(deployments)
 	if diff := cmp.Diff(texts, deployments); diff != "" {

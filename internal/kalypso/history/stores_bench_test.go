@@ -11,14 +11,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/memory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/measure/processor"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // BenchmarkRecord records a large fleet in PostgreSQL: 10,000 clusters × 100 deployment targets. Then 10,000 instances
 // change, once with Terraform's state and once without. The times include the work of the plan, which parses and
 // compares the observations, and the work of the server.
 func BenchmarkRecord(b *testing.B) {
-	db := server.Start(b)
+	db := pgserver.Start(b)
 	url := db.Database(b)
 	fleet := func(hour, changed int) string {
 		o := &observation.Observation{Environment: "prod", Repo: "https://acme.io/gitops", Branch: "prod", Path: ".",

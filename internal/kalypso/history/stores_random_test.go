@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // modelRun is a run in the model. Times are in milliseconds.
@@ -330,7 +330,8 @@ func checkMoment(t *testing.T, p place, s history.Store, truth model, at int64) 
 		return
 	}
 	bySQL := map[string]int{}
-	for _, row := range server.Select(t, db.url, `SELECT deployment_target || ' ' || coalesce(version, '') || ' ' || state,
+	for _, row := range pgserver.Select(t, db.url, `
+		SELECT deployment_target || ' ' || coalesce(version, '') || ' ' || state,
 		count(DISTINCT cluster) FROM kalypso.runs
 		WHERE environment = 'prod' AND since <= $1 AND (until > $1 OR until IS NULL) GROUP BY 1`, moment) {
 		i := strings.LastIndex(row, " ")

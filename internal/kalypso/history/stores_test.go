@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // place is the database or repo in which a store keeps its data.
@@ -31,7 +31,7 @@ type place interface {
 // stores returns the kinds of stores, each with a function that returns an empty place.
 func stores(t *testing.T) map[string]func(*testing.T) place {
 	t.Helper()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	return map[string]func(*testing.T) place{
 		"git": func(t *testing.T) place { return gitPlace{gitserver.InitBare(t)} },
 		"postgres": func(t *testing.T) place {
@@ -73,7 +73,7 @@ func (p gitPlace) size(t *testing.T) string {
 }
 
 type databasePlace struct {
-	server *server.Server
+	server *pgserver.Server
 	url    string
 }
 
@@ -97,7 +97,7 @@ func (p *databasePlace) snapshot(t *testing.T) func() {
 	kept := p.server.Database(t)
 	copyTo := func(from, to string) {
 		name := (&databasePlace{url: to}).name()
-		server.Exec(t, p.server.URL("postgres"), "DROP DATABASE "+name,
+		pgserver.Exec(t, p.server.URL("postgres"), "DROP DATABASE "+name,
 			"CREATE DATABASE "+name+" TEMPLATE "+(&databasePlace{url: from}).name())
 	}
 	copyTo(p.url, kept)
@@ -111,7 +111,7 @@ func (p *databasePlace) size(t *testing.T) string {
 	for _, table := range []string{"run", "instance", "version", "observation", "environment", "delivery"} {
 		counts = append(counts, "SELECT '"+table+"', count(*), max(xmin::text::bigint) FROM kalypso."+table)
 	}
-	return strings.Join(server.Select(t, p.url, strings.Join(counts, " UNION ALL ")), ", ")
+	return strings.Join(pgserver.Select(t, p.url, strings.Join(counts, " UNION ALL ")), ", ")
 }
 
 // eachStore runs a test on each kind of store.
@@ -419,7 +419,7 @@ func TestRemovalSteps(t *testing.T) {
 			switch p := p.(type) {
 			case *databasePlace:
 				_, statements, _ := strings.Cut(steps, ":\n")
-				server.Exec(t, p.url, statements)
+				pgserver.Exec(t, p.url, statements)
 			case gitPlace:
 				_, last, _ := strings.Cut(steps, "later than ")
 				gone := map[string]gitserver.File{}

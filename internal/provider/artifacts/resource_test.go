@@ -11,20 +11,20 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // run is a kalypso_oci_artifacts of a delivered rendering.
 type run struct {
 	acc.ProtocolRun
 	repo   string
-	server *testregistry.Server
+	server *registryserver.Server
 	given  map[string]any
 }
 
-func newRun(t *testing.T, options ...testregistry.Option) *run {
+func newRun(t *testing.T, options ...registryserver.Option) *run {
 	t.Helper()
-	r := &run{repo: gitserver.InitBare(t), server: testregistry.Start(t, options...)}
+	r := &run{repo: gitserver.InitBare(t), server: registryserver.Start(t, options...)}
 	r.T, r.Resource = t, protocol.Resource{Type: "kalypso_oci_artifacts"}
 	r.given = map[string]any{
 		"gitops_repo": map[string]any{"repo": r.repo, "branch": "stage", "path": "fleet"},

@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs/cosign"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // TestAccSigningLife signs artifacts with the CLI: published ones without a signature, with invalid keys, after a
@@ -21,7 +21,7 @@ import (
 func TestAccSigningLife(t *testing.T) {
 	t.Parallel()
 	first, second := cosign.NewKey(t), cosign.NewKey(t)
-	server, repo := testregistry.Start(t), gitserver.InitBare(t)
+	server, repo := registryserver.Start(t), gitserver.InitBare(t)
 	commit := acc.SeedDelivery(t, repo, nil, map[string]string{"large": "a: 1\n"})
 	const resource = `
 resource "kalypso_oci_artifacts" "this" {

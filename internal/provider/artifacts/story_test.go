@@ -9,7 +9,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // TestAccOCIArtifacts publishes the quickstart's rendering with the CLI: in the apply that delivers it, after a change
@@ -17,7 +17,7 @@ import (
 func TestAccOCIArtifacts(t *testing.T) {
 	t.Parallel()
 	r := acc.NewExample(t, filepath.Join(acc.Examples, "quickstart"))
-	server := testregistry.Start(t, testregistry.WithBasic("ann", "canary-password"))
+	server := registryserver.Start(t, registryserver.WithBasic("ann", "canary-password"))
 	r.Write("artifacts.tf", `
 variable "registry" {}
 variable "repository" { default = "fleet" }

@@ -11,12 +11,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/comparisonlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
-	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -27,7 +27,7 @@ import (
 
 // NewComparison returns the data source kalypso_comparison.
 func NewComparison() datasource.DataSource {
-	return resources.NewDataSource(resources.DataSource[lookup.Request]{
+	return resources.NewDataSource(resources.DataSource[comparisonlookup.Request]{
 		Name: "comparison", Description: comparisonDescription, Arguments: comparisonArguments,
 		Computed: comparisonComputed, Timeout: schemas.TimeoutText("How long reading may take"),
 		Credentials: "The provider reads both branches from Git, and its credentials are known after apply.",
@@ -35,9 +35,9 @@ func NewComparison() datasource.DataSource {
 	})
 }
 
-func compare(ctx context.Context, r resources.Reading, request lookup.Request) tfvalue.Values {
+func compare(ctx context.Context, r resources.Reading, request comparisonlookup.Request) tfvalue.Values {
 	request.Client = r.Data.Client
-	found, ps, err := lookup.Read(ctx, request)
+	found, ps, err := comparisonlookup.Read(ctx, request)
 	tfvalue.AppendProblems(r.Diags, ps)
 	if err != nil {
 		appendComparisonError(r.Diags, err)
@@ -52,7 +52,7 @@ func compare(ctx context.Context, r resources.Reading, request lookup.Request) t
 }
 
 // readComparisonRequest reads the arguments, and reports invalid ones.
-func readComparisonRequest(r resources.Reading) lookup.Request {
+func readComparisonRequest(r resources.Reading) comparisonlookup.Request {
 	d := r.Decoder
 	side := func(name string) destination.Destination {
 		given, _ := d.Object(name)
@@ -63,7 +63,7 @@ func readComparisonRequest(r resources.Reading) lookup.Request {
 		}
 		return at
 	}
-	request := lookup.Request{
+	request := comparisonlookup.Request{
 		Sides:   comparison.Pair[destination.Destination]{Left: side("left"), Right: side("right")},
 		Options: comparison.Options{Ignore: d.Strings("ignore"), Match: d.StringMap("match")},
 	}
@@ -87,7 +87,7 @@ func appendComparisonError(diags *diag.Diagnostics, err error) {
 		}
 		return
 	}
-	var side *lookup.SideError
+	var side *comparisonlookup.SideError
 	var controlPlane *historylookup.ControlPlaneError
 	switch {
 	case errors.As(err, &controlPlane):
@@ -99,7 +99,7 @@ func appendComparisonError(diags *diag.Diagnostics, err error) {
 		case errors.Is(err, gitbranch.ErrBranchNotFound):
 			p = problem.At("Branch not found", "There is no "+side.At.String()+". Check repo and branch, or deliver the "+
 				"environment first.")
-		case errors.Is(err, lookup.ErrNoRecord):
+		case errors.Is(err, comparisonlookup.ErrNoRecord):
 			p = problem.At("No rendering on the branch", problem.Sentence(err)+" Check branch and path, or deliver the "+
 				"environment first.")
 		}

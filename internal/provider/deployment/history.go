@@ -16,7 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/describe"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
@@ -29,7 +29,7 @@ import (
 
 // NewHistory returns the data source kalypso_deployment_history.
 func NewHistory() datasource.DataSource {
-	return resources.NewDataSource(resources.DataSource[lookup.Request]{
+	return resources.NewDataSource(resources.DataSource[historylookup.Request]{
 		Name: "deployment_history", Description: historyDescription, Arguments: historyArguments,
 		Computed: historyComputed, Timeout: schemas.TimeoutText("How long reading may take"),
 		Credentials: "The provider reads the history from Git, and its credentials are known after apply.",
@@ -37,7 +37,7 @@ func NewHistory() datasource.DataSource {
 	})
 }
 
-func readHistory(ctx context.Context, r resources.Reading, request lookup.Request) tfvalue.Values {
+func readHistory(ctx context.Context, r resources.Reading, request historylookup.Request) tfvalue.Values {
 	request.Client = r.Data.Client
 	limit := r.NumberOr("limit", historyLimit)
 	past := readStore(ctx, r.Data, r.Arguments, request, limit, r.Diags)
@@ -47,7 +47,7 @@ func readHistory(ctx context.Context, r resources.Reading, request lookup.Reques
 	if past != nil {
 		request.Observed = past.Observed
 	}
-	found, err := lookup.Read(ctx, request)
+	found, err := historylookup.Read(ctx, request)
 	if err != nil {
 		appendHistoryError(r.Diags, request, err)
 		return nil
@@ -60,7 +60,7 @@ func readHistory(ctx context.Context, r resources.Reading, request lookup.Reques
 
 // readStore reads the runs from the store in the arguments, or returns nil without a store.
 func readStore(
-	ctx context.Context, p *configuration.Data, arguments map[string]attr.Value, request lookup.Request, limit int,
+	ctx context.Context, p *configuration.Data, arguments map[string]attr.Value, request historylookup.Request, limit int,
 	diags *diag.Diagnostics,
 ) *history.StoredRuns {
 	given, ok := arguments["store"].(types.Object)
@@ -88,7 +88,7 @@ func readStore(
 }
 
 // compareURL returns how to link to the comparison of two commits of the control plane, or nil if the host is unknown.
-func compareURL(p *configuration.Data, request lookup.Request) func(from, to string) string {
+func compareURL(p *configuration.Data, request historylookup.Request) func(from, to string) string {
 	host, err := p.Hosting()
 	if err != nil || host == nil || request.ControlPlane.Repo == "" {
 		return nil
@@ -106,9 +106,9 @@ const (
 )
 
 // readHistoryRequest reads the arguments, and reports invalid ones. Unknown arguments are not compared.
-func readHistoryRequest(r resources.Reading) lookup.Request {
+func readHistoryRequest(r resources.Reading) historylookup.Request {
 	d := r.Decoder
-	request := lookup.Request{GitOps: schemas.ReadDestination(d), Until: r.Now}
+	request := historylookup.Request{GitOps: schemas.ReadDestination(d), Until: r.Now}
 	at := schemas.ReadControlPlaneBranch(d)
 	request.ControlPlane.Repo, request.ControlPlane.Branch = at.Repo, at.Branch
 	since, until := d.String("since"), d.String("until")
@@ -146,8 +146,8 @@ func checkTimeOrDuration(text string) error {
 }
 
 // appendHistoryError turns an error from reading a repo into a diagnostic.
-func appendHistoryError(diags *diag.Diagnostics, request lookup.Request, err error) {
-	var controlPlane *lookup.ControlPlaneError
+func appendHistoryError(diags *diag.Diagnostics, request historylookup.Request, err error) {
+	var controlPlane *historylookup.ControlPlaneError
 	if errors.As(err, &controlPlane) {
 		diags.AddAttributeError(path.Root("control_plane"), "The control plane can't be read",
 			problem.Sentence(controlPlane.Err))

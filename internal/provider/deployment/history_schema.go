@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/schemas"
 )
 
@@ -107,7 +107,7 @@ func historyComputed() map[string]schema.Attribute {
 			"time_to_restore_seconds": schemas.ComputedNumber("Median time from `failed_at` to `restored_at`, in seconds."),
 		}),
 		"complete": schemas.ComputedBool(fmt.Sprintf("Whether the history reaches `since`. At most %d commits are read.",
-			lookup.MaxCommits)),
+			historylookup.MaxCommits)),
 		"summary": schemas.ComputedText("The metrics and the deployments as Markdown."),
 		"versions": schemas.ComputedObjects(
 			"The versions that ran at `until`, from the store. Null without a store.",

@@ -22,7 +22,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/seeds"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // openPostgres opens the store in a schema.
@@ -267,13 +267,13 @@ func (r *recordRoot) url(url string) {
 // If the server restarts while an apply waits for it, the apply still succeeds.
 func TestAccDeploymentRecordRestart(t *testing.T) {
 	t.Parallel()
-	db := postgres.Start(t)
+	db := pgserver.Start(t)
 	url := db.Database(t)
 	r := databaseRoot(t, url)
 	r.observe(map[string]string{"c1": "1.0 current"})
 	r.Apply()
 	r.observe(map[string]string{"c1": "1.1 current"})
-	tx, err := postgres.Connect(t, url).Begin(t.Context())
+	tx, err := pgserver.Connect(t, url).Begin(t.Context())
 	if err == nil {
 		_, err = tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE")
 	}
@@ -290,7 +290,7 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 		close(ended)
 	}()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if postgres.Select(t, url, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")[0] != "0" {
+		if pgserver.Select(t, url, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")[0] != "0" {
 			break
 		}
 		if time.Now().After(end) {
@@ -312,17 +312,17 @@ func TestAccDeploymentRecordRestart(t *testing.T) {
 // contains a password. The record can also be stored through a connection pool.
 func TestAccDeploymentRecordRefused(t *testing.T) {
 	t.Parallel()
-	db := postgres.Start(t)
+	db := pgserver.Start(t)
 	url := db.Database(t)
 	r := databaseRoot(t, url)
 	as := func(user, password string) string {
-		return strings.Replace(url, postgres.User+":"+postgres.Password, user+":"+password, 1)
+		return strings.Replace(url, pgserver.User+":"+pgserver.Password, user+":"+password, 1)
 	}
-	postgres.Exec(t, url, "CREATE ROLE guest LOGIN PASSWORD 'canary-guest'")
+	pgserver.Exec(t, url, "CREATE ROLE guest LOGIN PASSWORD 'canary-guest'")
 	apply := []string{"apply", "-no-color", "-auto-approve"}
 	r.observe(map[string]string{"c1": "1.0 current"})
 	for wrong, says := range map[string]string{
-		as(postgres.User, "canary-wrong"):     "Check the user and the password",
+		as(pgserver.User, "canary-wrong"):     "Check the user and the password",
 		as("guest", "canary-guest"):           "examples/observability/schema.sql",
 		strings.Replace(url, "/db", "/no", 1): "Create the database",
 	} {
@@ -337,7 +337,7 @@ func TestAccDeploymentRecordRefused(t *testing.T) {
 	r.ExpectEmptyPlan()
 
 	// The server is slow: another transaction has locked the row. The plan only reads, and the apply ends at its timeout.
-	tx, err := postgres.Connect(t, url).Begin(t.Context())
+	tx, err := pgserver.Connect(t, url).Begin(t.Context())
 	if err == nil {
 		_, err = tx.Exec(t.Context(), "SELECT * FROM kalypso.environment FOR UPDATE")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // recordRoot is a root module that records into a store.
@@ -33,7 +33,7 @@ type recordRoot struct {
 func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 	t.Helper()
 	acc.NeedTerraform(t)
-	db := postgres.Start(t)
+	db := pgserver.Start(t)
 	begin := func(t *testing.T, vars map[string]any) *recordRoot {
 		t.Helper()
 		r := &recordRoot{
@@ -67,13 +67,13 @@ func newRecordRoots(t *testing.T) map[string]func(t *testing.T) *recordRoot {
 				"postgres_url": url})
 			r.open = func() history.Store { return openPostgres(t, url, "hub") }
 			r.size = func() string {
-				return strings.Join(postgres.Select(t, url, "SELECT max(xmin::text::bigint) FROM hub.run UNION ALL "+
+				return strings.Join(pgserver.Select(t, url, "SELECT max(xmin::text::bigint) FROM hub.run UNION ALL "+
 					"SELECT max(xmin::text::bigint) FROM hub.observation UNION ALL SELECT count(*) FROM hub.version"), " ")
 			}
-			r.empty = func() { postgres.Exec(t, url, "DROP SCHEMA hub CASCADE") }
+			r.empty = func() { pgserver.Exec(t, url, "DROP SCHEMA hub CASCADE") }
 			r.backup = func() func() {
 				dump := db.Dump(t, url, "hub")
-				return func() { postgres.Exec(t, url, "DROP SCHEMA hub CASCADE", dump) }
+				return func() { pgserver.Exec(t, url, "DROP SCHEMA hub CASCADE", dump) }
 			}
 			return r
 		},
@@ -350,7 +350,7 @@ func TestAccDeploymentRecordErrors(t *testing.T) {
 // If the database is down, the plan warns, and the apply fails. No output and no state contains the password.
 func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	t.Parallel()
-	db := postgres.Start(t)
+	db := pgserver.Start(t)
 	r := &recordRoot{Root: acc.NewRootFrom(t, "testdata/TestAccDeploymentRecord"), gitops: gitserver.InitBare(t)}
 	r.Vars = map[string]any{"store": map[string]any{"postgres": map[string]any{}}, "arguments": map[string]any{}}
 	r.Vars["gitops"], r.Vars["postgres_url"] = "file://"+r.gitops, db.Database(t)
@@ -361,7 +361,7 @@ func TestAccDeploymentRecordUnavailable(t *testing.T) {
 	r.observe(map[string]string{"c1": "1.0 current"})
 	r.Apply()
 	r.ExpectEmptyPlan()
-	deployments := postgres.Select(t, fmt.Sprint(r.Vars["postgres_url"]),
+	deployments := pgserver.Select(t, fmt.Sprint(r.Vars["postgres_url"]),
 		"SELECT environment, first_commit, kind FROM kalypso.deployments")
 	if strings.Join(deployments, ", ") != "prod f first" {
 		t.Errorf("deployments %v", deployments)
@@ -383,7 +383,7 @@ func TestAccDeploymentRecordUnavailable(t *testing.T) {
 
 	state := acc.ToJSON(t, r.StateFile())
 	for name, text := range map[string]string{"the output": r.Printed.String(), "the state": state} {
-		if strings.Contains(text, postgres.Password) {
+		if strings.Contains(text, pgserver.Password) {
 			t.Errorf("%s contains the password", name)
 		}
 	}

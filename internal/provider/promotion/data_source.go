@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/promotionlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
@@ -25,23 +25,23 @@ import (
 
 // NewDataSource returns the data source kalypso_promotion.
 func NewDataSource() datasource.DataSource {
-	return resources.NewDataSource(resources.DataSource[lookup.Request]{
+	return resources.NewDataSource(resources.DataSource[promotionlookup.Request]{
 		Name: "promotion", Description: promotionDescription, Arguments: schemas.PromotionArguments,
 		Computed: schemas.PromotionComputed, Timeout: schemas.TimeoutText("How long reading may take"),
 		Credentials: "The provider reads the promoted commit from Git, and its credentials are known after apply.",
-		Request:     func(r resources.Reading) lookup.Request { return schemas.ReadPromotionRequest(r.Decoder) },
+		Request:     func(r resources.Reading) promotionlookup.Request { return schemas.ReadPromotionRequest(r.Decoder) },
 		Read:        decide,
 	})
 }
 
-func decide(ctx context.Context, r resources.Reading, request lookup.Request) tfvalue.Values {
+func decide(ctx context.Context, r resources.Reading, request promotionlookup.Request) tfvalue.Values {
 	request.Client, request.Host = r.Data.Client, r.Data.HostFor(r.Diags)
 	request.Now = r.Data.Now()
 	request.Credential = r.Data.HasCredential(request.ControlPlane.Repo, request.GitOps.Repo)
 	if r.Diags.HasError() {
 		return nil
 	}
-	found, err := lookup.Decide(ctx, request)
+	found, err := promotionlookup.Decide(ctx, request)
 	if err != nil {
 		appendPromotionError(r.Diags, request, err)
 		return nil
@@ -57,7 +57,7 @@ func decide(ctx context.Context, r resources.Reading, request lookup.Request) tf
 }
 
 // appendPromotionError turns an error of a decision into a diagnostic.
-func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err error) {
+func appendPromotionError(diags *diag.Diagnostics, request promotionlookup.Request, err error) {
 	var remote *gitremote.Error
 	controlPlane := path.Root("control_plane")
 	switch {
@@ -65,16 +65,16 @@ func appendPromotionError(diags *diag.Diagnostics, request lookup.Request, err e
 		diags.AddAttributeError(path.Root("pinned_commit"), "Pinned commit not on the branch",
 			problem.Sentence(err)+" Set the full hash of a commit that was merged to the branch. Commits of pull requests "+
 				"and forks are not on it.")
-	case errors.Is(err, lookup.ErrNoHost) && errors.Is(err, githost.ErrOtherHost):
+	case errors.Is(err, promotionlookup.ErrNoHost) && errors.Is(err, githost.ErrOtherHost):
 		diags.AddAttributeError(controlPlane, "No statuses in this repo", fmt.Sprintf(
 			"after, statuses, soak and dwell read commit statuses, and %s is on no configured host. Pass the state of the "+
 				"previous environment as deployed, or set base_url of its host in the provider.",
 			request.ControlPlane.Repo))
-	case errors.Is(err, lookup.ErrCurrent) && errors.As(err, &remote):
+	case errors.Is(err, promotionlookup.ErrCurrent) && errors.As(err, &remote):
 		configuration.AppendDeliveryError(diags, request.GitOps, remote)
-	case errors.Is(err, lookup.ErrCurrent) && errors.Is(err, record.ErrNewer):
+	case errors.Is(err, promotionlookup.ErrCurrent) && errors.Is(err, record.ErrNewer):
 		configuration.AppendDeliveryError(diags, request.GitOps, err)
-	case errors.Is(err, lookup.ErrCurrent):
+	case errors.Is(err, promotionlookup.ErrCurrent):
 		diags.AddAttributeError(path.Root("gitops_repo"), "The promoted commit can't be read", problem.Sentence(err)+
 			" Restore the file from the branch's history.")
 	case errors.As(err, &remote):

@@ -19,7 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/clusters/apiserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // artifactFleet is the root module of testdata/TestFluxArtifacts with a cluster of real Flux.
@@ -98,7 +98,7 @@ func TestFluxArtifacts(t *testing.T) {
 
 func newArtifactFleet(t *testing.T) *artifactFleet {
 	t.Helper()
-	registry, cluster := testregistry.Start(t), apiserver.StartFlux(t)
+	registry, cluster := registryserver.Start(t), apiserver.StartFlux(t)
 	repos := t.TempDir()
 	_, handler := gitserver.Handler(t, repos, gitserver.WithFilter())
 	server := httptest.NewServer(handler)

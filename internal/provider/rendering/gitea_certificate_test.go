@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/tlsserver"
 )
@@ -22,8 +22,8 @@ import (
 func TestAccGiteaClientCertificate(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
-	on := gitea.Shared(t).AddRepo(t, "gitops", "ann")
-	address, err := url.Parse(gitea.Shared(t).URL)
+	on := giteaserver.Shared(t).AddRepo(t, "gitops", "ann")
+	address, err := url.Parse(giteaserver.Shared(t).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestAccGiteaClientCertificate(t *testing.T) {
 	gitserver.Seed(t, local, "dev", map[string]string{"README.md": "hello\n"})
 	send(t, local, on)
 	r := newRendering(t, local)
-	repo := strings.Replace(on.URL, gitea.Shared(t).URL, front.URL, 1)
+	repo := strings.Replace(on.URL, giteaserver.Shared(t).URL, front.URL, 1)
 	r.setDestination("repo", repo)
 	r.options("delivery", map[string]any{"strategy": "pull_request"})
 	r.StartProviders() // for its log

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/acc"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -16,17 +16,17 @@ func onGitea(r *acc.Root, token string) {
 	r.T.Helper()
 	r.Write("gitea_override.tf", fmt.Sprintf(
 		"provider \"kalypso\" {\n  github          = null\n  git_credentials = null\n"+
-			"  gitea           = { base_url = %q, token = %q }\n}\n", gitea.Shared(r.T).URL, token))
+			"  gitea           = { base_url = %q, token = %q }\n}\n", giteaserver.Shared(r.T).URL, token))
 }
 
 // send pushes all branches of a local repo to Gitea.
-func send(t *testing.T, local string, to *gitea.Repo) {
+func send(t *testing.T, local string, to *giteaserver.Repo) {
 	t.Helper()
 	gitserver.Git(t, local, "push", "--quiet", "--force", "--all", to.Remote())
 }
 
 // receive copies the branches of a repo on Gitea into a local repo.
-func receive(t *testing.T, local string, from *gitea.Repo) {
+func receive(t *testing.T, local string, from *giteaserver.Repo) {
 	t.Helper()
 	gitserver.Git(t, local, "fetch", "--quiet", "--prune", from.Remote(), "+refs/heads/*:refs/heads/*")
 }
@@ -35,7 +35,7 @@ func receive(t *testing.T, local string, from *gitea.Repo) {
 func TestAccGiteaRendering(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
-	on := gitea.Shared(t).AddRepo(t, "gitops", "ann")
+	on := giteaserver.Shared(t).AddRepo(t, "gitops", "ann")
 	local := gitserver.InitBare(t)
 	gitserver.Seed(t, local, "dev", map[string]string{"README.md": "hello\n"})
 	send(t, local, on)
@@ -113,7 +113,7 @@ func TestAccGiteaRendering(t *testing.T) {
 func TestAccGiteaFeedback(t *testing.T) {
 	t.Parallel()
 	acc.NeedTerraform(t)
-	on := gitea.Shared(t).AddRepo(t, "gitops", "ann")
+	on := giteaserver.Shared(t).AddRepo(t, "gitops", "ann")
 	local := gitserver.InitBare(t)
 	gitserver.Seed(t, local, "dev", map[string]string{"README.md": "hello\n"})
 	r := newRendering(t, local)

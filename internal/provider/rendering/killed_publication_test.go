@@ -21,13 +21,13 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	testregistry "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registry"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/registryserver"
 )
 
 // publishing is a kalypso_oci_artifacts that publishes and signs what a killedRun delivers.
 type publishing struct {
 	artifacts protocol.Resource
-	server    *testregistry.Server
+	server    *registryserver.Server
 	key       string // in PEM
 }
 
@@ -42,7 +42,7 @@ func (r *killedRun) publishes() {
 		r.T.Fatal(err)
 	}
 	r.publishing = &publishing{
-		protocol.Resource{Type: "kalypso_oci_artifacts"}, testregistry.Start(r.T),
+		protocol.Resource{Type: "kalypso_oci_artifacts"}, registryserver.Start(r.T),
 		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
 	}
 	r.points = 6 // two of them in the publication

@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/promotionlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
@@ -123,8 +123,8 @@ func ReadPromotion(d tfvalue.Decoder) *promotion.Promotion {
 }
 
 // ReadPromotionRequest reads the arguments of kalypso_promotion, and reports invalid ones.
-func ReadPromotionRequest(d tfvalue.Decoder) lookup.Request {
-	request := lookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
+func ReadPromotionRequest(d tfvalue.Decoder) promotionlookup.Request {
+	request := promotionlookup.Request{GitOps: ReadDestination(d), ControlPlane: ReadControlPlaneBranch(d)}
 	d.Read(&request.Rules)
 	request.Rules.Statuses, request.Rules.Rejected = readStatuses(d), ReadRejected(d)
 	request.Rules.Windows, _ = ReadWindows(d)
@@ -228,12 +228,14 @@ func readGate(d tfvalue.Decoder, name string) promotion.Gate {
 }
 
 // ReadControlPlaneBranch reads the argument control_plane.
-func ReadControlPlaneBranch(d tfvalue.Decoder) lookup.ControlPlane {
+func ReadControlPlaneBranch(d tfvalue.Decoder) promotionlookup.ControlPlane {
 	given, ok := d.Object("control_plane")
 	if !ok || given.Unknown {
-		return lookup.ControlPlane{}
+		return promotionlookup.ControlPlane{}
 	}
-	at := lookup.ControlPlane{Repo: given.String("repo"), Branch: given.String("branch"), Verify: ReadVerify(given)}
+	at := promotionlookup.ControlPlane{
+		Repo: given.String("repo"), Branch: given.String("branch"), Verify: ReadVerify(given),
+	}
 	if at.Repo == "" {
 		given.Report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/must"
 )
@@ -39,7 +39,7 @@ func Main(m *testing.M) {
 	}
 	isolate(home)
 	code := m.Run()
-	gitea.Stop()
+	giteaserver.Stop()
 	_ = os.RemoveAll(home)
 	os.Exit(code)
 }

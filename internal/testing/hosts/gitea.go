@@ -7,7 +7,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/gitea"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 )
@@ -15,7 +15,7 @@ import (
 // Gitea returns a repo on a real Gitea, which the tests of a package share. Their TestMain stops it.
 func Gitea(t *testing.T) *hostingtest.World {
 	t.Helper()
-	s := server.Shared(t)
+	s := giteaserver.Shared(t)
 	s.Token(t, hostingtest.Outsider)
 	repo := s.AddRepo(t, "gitops", hostingtest.Ann, hostingtest.Bob, hostingtest.Cora)
 	w := &hostingtest.World{

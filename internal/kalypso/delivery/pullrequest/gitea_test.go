@@ -10,12 +10,12 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 )
 
 // merges returns the methods of the requests that schedule or cancel a merge. The same method in a row is returned
 // once, since a request is repeated while Gitea checks the pull request.
-func merges(on *gitea.Repo, since int) (methods []string) {
+func merges(on *giteaserver.Repo, since int) (methods []string) {
 	for _, r := range on.Requests()[since:] {
 		if strings.HasSuffix(r.Path, "/merge") {
 			methods = append(methods, r.Method)
@@ -30,7 +30,7 @@ func TestHiddenMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorldOn(t, hosts.Host{New: hosts.Gitea})
 	w.people.Require("main", "ci")
-	on, _ := w.on.Server.(*gitea.Repo)
+	on, _ := w.on.Server.(*giteaserver.Repo)
 	const schedule, cancel = http.MethodPost, http.MethodDelete
 	for _, step := range []struct {
 		name   string

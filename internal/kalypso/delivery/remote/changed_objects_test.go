@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -61,7 +61,7 @@ func TestChangedObjects(t *testing.T) {
 	}
 	b.deliver(third, 1)
 	gitserver.Seed(t, b.repo, "dev", map[string]string{"large/a-x/reconciler.yaml": "by hand"})
-	h, err := lookup.Read(t.Context(), lookup.Request{Client: b.client, GitOps: third.Destination,
+	h, err := historylookup.Read(t.Context(), historylookup.Request{Client: b.client, GitOps: third.Destination,
 		Since: time.Unix(0, 0), Until: time.Unix(1<<33, 0)})
 	if err != nil {
 		t.Fatal(err)

@@ -31,11 +31,11 @@ const (
 // program and the programs that it started are killed.
 //
 // client-go could run the program itself, and a deadline around client-go would not replace this file. client-go
-// v0.37.2 runs it without a context: a request with a deadline of 2 seconds came back after 20 from a program that slept
-// so long, and after 100 from one that left another program running. Until then the next request for the same credential
-// waits too, and nothing kills them. It keeps all output: 300 MB that a program printed took 1 GiB. It copies standard
-// error to the log of the provider without redaction, and ignores what a program prints after the credential. Its
-// package is in the binary in any case, since package rest imports it.
+// v0.37.2 runs it without a context: a request with a deadline of 2 seconds came back after 20 from a program that
+// slept so long, and after 100 from one that left another program running. Until then the next request for the same
+// credential waits too, and nothing kills them. It keeps all output: 300 MB that a program printed took 1 GiB. It
+// copies standard error to the log of the provider without redaction, and ignores what a program prints after the
+// credential. Its package is in the binary in any case, since package rest imports it.
 func withPlugin(ctx context.Context, config *rest.Config) (*rest.Config, error) {
 	found, err := runPlugin(ctx, config)
 	if err != nil {

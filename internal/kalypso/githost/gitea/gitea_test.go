@@ -16,7 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/gitea"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -25,7 +25,7 @@ import (
 // place is a repo with a commit on main, and a branch change with one more commit.
 type place struct {
 	hostingtest.Test
-	on    *server.Repo
+	on    *giteaserver.Repo
 	clock *hostingtest.Clock
 	repo  githost.Repo
 	local string // a bare repo, from which branches are pushed
@@ -43,7 +43,7 @@ func newPlace(t *testing.T) *place {
 	t.Helper()
 	clock := hostingtest.NewClockNow()
 	p := &place{
-		Test: hostingtest.NewTest(t, clock), clock: clock, on: server.Shared(t).AddRepo(t, "gitops", "ann"),
+		Test: hostingtest.NewTest(t, clock), clock: clock, on: giteaserver.Shared(t).AddRepo(t, "gitops", "ann"),
 		local: gitserver.InitBare(t),
 	}
 	gitserver.Seed(t, p.local, "main", map[string]string{"README.md": "hello\n"})
@@ -65,14 +65,14 @@ func (p *place) push(branch, file, content string) string {
 func (p *place) as(c gitea.Config) githost.Repo {
 	p.Helper()
 	if c.BaseURL == "" {
-		c.BaseURL = server.Shared(p).URL
+		c.BaseURL = giteaserver.Shared(p).URL
 	}
 	c.Clock, c.Credential = p.clock, "token in gitea of the provider"
 	host, err := gitea.New(c)
 	if err != nil {
 		p.Fatal(err)
 	}
-	repo, err := host.Repo(strings.Replace(p.on.URL, server.Shared(p).URL, c.BaseURL, 1))
+	repo, err := host.Repo(strings.Replace(p.on.URL, giteaserver.Shared(p).URL, c.BaseURL, 1))
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestURLs(t *testing.T) {
 func TestServerBelowPath(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: server.Shared(t).URL + server.Folder})
+	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: giteaserver.Shared(t).URL + giteaserver.Folder})
 	opened := p.Must(repo.Open(t.Context(), hostingtest.Proposal()))
 	if read := p.Must(repo.Read(t.Context(), opened.Number)); read.HeadCommit != p.on.Head(t, "change") {
 		t.Errorf("the pull request is %+v", read)

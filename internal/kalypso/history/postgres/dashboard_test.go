@@ -16,7 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // day returns a time of January 2026.
@@ -71,7 +71,7 @@ func recordFleet(t *testing.T, s history.Store) {
 // grid runs a query. It returns a line with the names of the columns, and a line for each row.
 func grid(t *testing.T, url, query string) []string {
 	t.Helper()
-	rows, err := server.Connect(t, url).Query(t.Context(), query)
+	rows, err := pgserver.Connect(t, url).Query(t.Context(), query)
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
@@ -164,7 +164,7 @@ func (g grafana) expand(t testing.TB, query string) string {
 // Each query of the dashboard returns the versions that the clusters ran at the end of the time range.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	url := server.Start(t).Database(t)
+	url := pgserver.Start(t).Database(t)
 	recordFleet(t, open(t, url))
 	g := grafana{from: day(1), to: day(3).Add(12 * time.Hour), variables: map[string][]string{
 		"target": {"shop-web"}, "cluster": {"o'hare"}}}

@@ -17,7 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/gitstore"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // exampleSQL returns the blocks of SQL in the README of examples/observability, by their first line.
@@ -40,7 +40,7 @@ func exampleSQL(t *testing.T) map[string]string {
 // TestExampleSQL runs each block of SQL in the README of examples/observability, and checks its result.
 func TestExampleSQL(t *testing.T) {
 	t.Parallel()
-	url := server.Start(t).Database(t)
+	url := pgserver.Start(t).Database(t)
 	recordFleet(t, open(t, url))
 	blocks := exampleSQL(t)
 	take := func(name string) string {
@@ -98,27 +98,27 @@ func TestExampleSQL(t *testing.T) {
 
 	checkExampleOnGit(t, url, take("DuckDB: the runs in the files of prod"), take("The runs, from the view runs"))
 
-	server.Exec(t, url, "CREATE ROLE writer LOGIN PASSWORD 'w'", "CREATE ROLE reader LOGIN PASSWORD 'r'",
+	pgserver.Exec(t, url, "CREATE ROLE writer LOGIN PASSWORD 'w'", "CREATE ROLE reader LOGIN PASSWORD 'r'",
 		take("The rights of a writer, which is the user of the provider, and of a reader, such as Grafana"))
 	as := func(user string) string {
-		return strings.Replace(url, server.User+":"+server.Password, user+":"+user[:1], 1)
+		return strings.Replace(url, pgserver.User+":"+pgserver.Password, user+":"+user[:1], 1)
 	}
 	later := observed(1, "later")
 	later.Environment = "test"
 	mustRecord(t, open(t, as("writer")), nil, later)
-	if rows := server.Select(t, as("reader"), "SELECT version FROM kalypso.runs WHERE cluster = 'c1'"); len(rows) != 1 {
+	if rows := pgserver.Select(t, as("reader"), "SELECT version FROM kalypso.runs WHERE cluster = 'c1'"); len(rows) != 1 {
 		t.Errorf("the reader sees %v", rows)
 	}
 
 	// Retention keeps a run that has not ended and the last observation of an environment, however old they are.
-	server.Exec(t, url, "UPDATE kalypso.run SET since = since - interval '3 years', until = until - interval '3 years'",
+	pgserver.Exec(t, url, "UPDATE kalypso.run SET since = since - interval '3 years', until = until - interval '3 years'",
 		"UPDATE kalypso.observation SET observed_at = observed_at - interval '3 years'",
 		"UPDATE kalypso.environment SET observed_at = observed_at - interval '3 years'", take("Retention of two years"))
-	left := server.Select(t, url, "SELECT environment, count(*), count(until) FROM kalypso.runs GROUP BY 1 ORDER BY 1")
+	left := pgserver.Select(t, url, "SELECT environment, count(*), count(until) FROM kalypso.runs GROUP BY 1 ORDER BY 1")
 	if diff := cmp.Diff([]string{"dev 2 0", "live 1 0", "prod 3 0", "test 1 0"}, left); diff != "" {
 		t.Errorf("runs after the retention (-want +got)\n%s", diff)
 	}
-	if n := server.Select(t, url, "SELECT count(*) FROM kalypso.observation"); n[0] != "4" {
+	if n := pgserver.Select(t, url, "SELECT count(*) FROM kalypso.observation"); n[0] != "4" {
 		t.Errorf("retention leaves %s observations", n[0])
 	}
 	if len(blocks) > 0 {
@@ -151,7 +151,7 @@ func checkExampleOnGit(t *testing.T, url, view, query string) {
 		t.Fatalf("the view does not read files: %s", view)
 	}
 	name := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(pattern[1]), `\*`, "[^/]*") + "$")
-	server.Exec(t, url, "CREATE TABLE starts (cluster_type text, deployment_target text, version text, state text, "+
+	pgserver.Exec(t, url, "CREATE TABLE starts (cluster_type text, deployment_target text, version text, state text, "+
 		"since timestamptz, cluster text)")
 	for file, text := range gitserver.Tree(t, repo, "history") {
 		if !name.MatchString(file) {
@@ -173,7 +173,7 @@ func checkExampleOnGit(t *testing.T, url, view, query string) {
 				if found.State == nil {
 					t.Errorf("%s has clusters without a state: %s", file, line)
 				}
-				_, err := server.Connect(t, url).Exec(t.Context(), "INSERT INTO starts VALUES ($1, $2, $3, $4, $5, $6)",
+				_, err := pgserver.Connect(t, url).Exec(t.Context(), "INSERT INTO starts VALUES ($1, $2, $3, $4, $5, $6)",
 					found.ClusterType, found.DeploymentTarget, found.Version, found.State, found.Since, cluster)
 				if err != nil {
 					t.Fatal(err)

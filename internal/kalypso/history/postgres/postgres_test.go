@@ -15,7 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/observation"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // observed returns an observation of a cluster that runs a version.
@@ -63,7 +63,7 @@ func expectError(t *testing.T, err error, texts ...string) {
 			t.Errorf("%v\ndoes not contain %q", err, text)
 		}
 	}
-	if strings.Contains(err.Error(), server.Password) || strings.Contains(err.Error(), "canary") {
+	if strings.Contains(err.Error(), pgserver.Password) || strings.Contains(err.Error(), "canary") {
 		t.Errorf("the password is in %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestConnections(t *testing.T) {
 	for _, name := range []string{"ALL_PROXY", "HTTPS_PROXY"} {
 		t.Setenv(name, "socks5://127.0.0.1:1")
 	}
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	for _, url := range []string{
 		loopback, db.TLSURL(loopback), db.SocketURL(loopback), db.PgBouncer(t, loopback),
@@ -181,16 +181,16 @@ func TestConnections(t *testing.T) {
 // TestRefusals checks that the error for each refusal of a server says what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	s := open(t, loopback)
 	as := func(user, password string) string {
-		return strings.Replace(loopback, server.User+":"+server.Password, user+":"+password, 1)
+		return strings.Replace(loopback, pgserver.User+":"+pgserver.Password, user+":"+password, 1)
 	}
-	server.Exec(t, loopback, "CREATE ROLE guest LOGIN PASSWORD 'canary-guest'",
+	pgserver.Exec(t, loopback, "CREATE ROLE guest LOGIN PASSWORD 'canary-guest'",
 		"CREATE ROLE writer LOGIN PASSWORD 'canary-writer'")
 
-	_, err := record(t, open(t, as(server.User, "canary-wrong")), nil, observed(1, "a"))
+	_, err := record(t, open(t, as(pgserver.User, "canary-wrong")), nil, observed(1, "a"))
 	expectError(t, err, "PostgreSQL at 127.0.0.1:"+db.Port, `database "db1"`, "Check the user and the password", "28P01")
 	_, err = record(t, open(t, strings.Replace(loopback, "/db1", "/nowhere", 1)), nil, observed(1, "a"))
 	expectError(t, err, "Create the database")
@@ -202,12 +202,12 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Exec(t, loopback, "CREATE SCHEMA kalypso; SET search_path = kalypso; "+string(text),
+	pgserver.Exec(t, loopback, "CREATE SCHEMA kalypso; SET search_path = kalypso; "+string(text),
 		"GRANT USAGE ON SCHEMA kalypso TO writer, guest", "GRANT SELECT ON kalypso.runs, kalypso.deployments TO guest",
 		"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA kalypso TO writer")
 	mustRecord(t, open(t, as("writer", "canary-writer")), nil, observed(1, "a"))
 	mustRecord(t, open(t, as("writer", "canary-writer")), observed(1, "a"), observed(2, "b"))
-	rows := server.Select(t, as("guest", "canary-guest"), "SELECT version FROM kalypso.runs ORDER BY since")
+	rows := pgserver.Select(t, as("guest", "canary-guest"), "SELECT version FROM kalypso.runs ORDER BY since")
 	if strings.Join(rows, " ") != "a b" {
 		t.Errorf("the reader sees %v", rows)
 	}
@@ -216,15 +216,16 @@ func TestRefusals(t *testing.T) {
 
 	// A newer provider may raise the schema's version and min_writer. Then an older provider does not write, since its
 	// rows might be wrong.
-	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET version = 2; ALTER TABLE kalypso.run ADD COLUMN more text")
+	pgserver.Exec(t, loopback, "UPDATE kalypso.schema_version SET version = 2; "+
+		"ALTER TABLE kalypso.run ADD COLUMN more text")
 	mustRecord(t, s, observed(2, "b"), observed(3, "c"))
-	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 2")
+	pgserver.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 2")
 	_, err = record(t, s, nil, observed(4, "d"))
 	expectError(t, err, "the schema has version 2", "use a newer provider")
 	if last, err := s.Snapshot(t.Context(), "prod"); err != nil || last.ObservedAt.Hour() != 3 {
 		t.Errorf("reading a newer schema: %v, %v", last, err)
 	}
-	server.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 1", "DROP TABLE kalypso.delivery CASCADE")
+	pgserver.Exec(t, loopback, "UPDATE kalypso.schema_version SET min_writer = 1", "DROP TABLE kalypso.delivery CASCADE")
 	deliveries := []history.Delivery{{FirstCommit: "f"}}
 	_, err = s.Record(t.Context(), history.Write{Observation: observed(4, "d"), Deliveries: deliveries})
 	expectError(t, err, "delivery", "does not exist", "missing statements of "+postgres.SchemaFile)
@@ -240,7 +241,7 @@ func TestRefusals(t *testing.T) {
 // A delivery is one row, which later records update. A delivery that a later record does not contain is kept.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	s := open(t, loopback)
 	at, commits, lead := observed(1, "a").ObservedAt, 3, 90
@@ -259,7 +260,7 @@ func TestDeliveries(t *testing.T) {
 			steps[2] = append(steps[2], first)
 		}
 	}
-	got := server.Select(t, loopback, "SELECT xmin = (SELECT min(xmin::text)::xid FROM kalypso.delivery), "+
+	got := pgserver.Select(t, loopback, "SELECT xmin = (SELECT min(xmin::text)::xid FROM kalypso.delivery), "+
 		"to_jsonb(d) - 'environment_id' FROM kalypso.delivery d ORDER BY first_commit")
 	const moment = "2026-01-01T01:00:00+00:00"
 	want := []string{
@@ -274,7 +275,7 @@ func TestDeliveries(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	columns := "first_commit, commit, failed"
-	view := server.Select(t, loopback, "SELECT environment, "+columns+" FROM kalypso.deployments ORDER BY first_commit")
+	view := pgserver.Select(t, loopback, "SELECT environment, "+columns+" FROM kalypso.deployments ORDER BY first_commit")
 	if strings.Join(view, ", ") != "prod f1 c1b false, prod f2 c2 true" {
 		t.Errorf("the view has %v", view)
 	}
@@ -284,13 +285,13 @@ func TestDeliveries(t *testing.T) {
 // the timeout.
 func TestUnavailableServer(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	s := open(t, loopback)
 	mustRecord(t, s, nil, observed(1, "a"))
 
 	// Another transaction has locked the environment's row.
-	tx, err := server.Connect(t, loopback).Begin(t.Context())
+	tx, err := pgserver.Connect(t, loopback).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +317,7 @@ func TestUnavailableServer(t *testing.T) {
 		recorded <- err
 	}()
 	waiting := "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-	for end := time.Now().Add(20 * time.Second); server.Select(t, loopback, waiting)[0] == "0"; {
+	for end := time.Now().Add(20 * time.Second); pgserver.Select(t, loopback, waiting)[0] == "0"; {
 		if time.Now().After(end) {
 			t.Fatal("the record does not wait")
 		}
@@ -326,7 +327,7 @@ func TestUnavailableServer(t *testing.T) {
 	if err := <-recorded; err != nil {
 		t.Error(err)
 	}
-	runs := server.Select(t, loopback, "SELECT version FROM kalypso.runs WHERE environment = 'prod' ORDER BY since")
+	runs := pgserver.Select(t, loopback, "SELECT version FROM kalypso.runs WHERE environment = 'prod' ORDER BY since")
 	if strings.Join(runs, " ") != "a b" {
 		t.Errorf("runs %v", runs)
 	}
@@ -347,7 +348,7 @@ func TestUnavailableServer(t *testing.T) {
 // it twice.
 func TestCommitWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	mustRecord(t, open(t, loopback), nil, observed(1, "a"))
 	for _, before := range []bool{true, false} {
@@ -366,7 +367,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 		if err != nil || !done.StoredAt.IsZero() || proxy.Cuts() != 1 {
 			t.Errorf("cut before the commit %t: %+v, %v, %d cuts", before, done, err, proxy.Cuts())
 		}
-		counts := server.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.run) FROM kalypso.observation")
+		counts := pgserver.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.run) FROM kalypso.observation")
 		if want := fmt.Sprint(hour, " ", hour); counts[0] != want {
 			t.Errorf("cut before the commit %t: %s observations and runs, want %s", before, counts[0], want)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // runsVariable is the environment variable with the number of runs for [BenchmarkQueries].
@@ -24,7 +24,7 @@ func fill(b *testing.B, url string, runs int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server.Exec(b, url, "CREATE SCHEMA kalypso; SET search_path = kalypso; "+string(schema)+`;
+	pgserver.Exec(b, url, "CREATE SCHEMA kalypso; SET search_path = kalypso; "+string(schema)+`;
 		SET session_replication_role = replica; -- foreign keys are right, and take most of the time
 		INSERT INTO environment (name, repo, branch, path, observed_at, observation)
 			VALUES ('prod', 'https://acme.io/gitops', 'prod', '.', '2026-04-11', 'hash');
@@ -60,7 +60,7 @@ func BenchmarkQueries(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	db := server.Start(b)
+	db := pgserver.Start(b)
 	url := db.Database(b)
 	fill(b, url, runs)
 	g := grafana{from: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), to: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
@@ -97,12 +97,12 @@ func BenchmarkQueries(b *testing.B) {
 		if p.Title == "Failing" { // nothing fails in the past
 			sql = strings.ReplaceAll(sql, "2026-03-01", "2026-04-11")
 		}
-		measure(p.Title, bound, func() int { return len(server.Select(b, url, sql)) })
+		measure(p.Title, bound, func() int { return len(pgserver.Select(b, url, sql)) })
 	}
 	for _, v := range d.Templating.List {
 		if v.Type == "query" {
 			sql := g.expand(b, v.Query)
-			measure("variable "+v.Name, environment, func() int { return len(server.Select(b, url, sql)) })
+			measure("variable "+v.Name, environment, func() int { return len(pgserver.Select(b, url, sql)) })
 		}
 	}
 	s, err := postgres.Open(postgres.Settings{URL: url})

@@ -12,18 +12,18 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/postgres"
-	server "github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // A trigger or a policy of the database may drop a row without an error. Then the record fails, and none of its rows is
 // stored.
 func TestDroppedRows(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	s := open(t, db.PgBouncer(t, loopback))
 	mustRecord(t, s, nil, observed(1, "a"))
-	server.Exec(t, loopback, `CREATE FUNCTION drop_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	pgserver.Exec(t, loopback, `CREATE FUNCTION drop_row() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
 	other := observed(2, "b")
 	other.Groups[0].Members[0].Cluster = "c2"
 	elsewhere := observed(2, "a")
@@ -43,14 +43,14 @@ func TestDroppedRows(t *testing.T) {
 		{"INSERT", "delivery", history.Write{Previous: observed(1, "a"), Observation: observed(2, "a"),
 			Deliveries: deliveries}},
 	} {
-		server.Exec(t, loopback, "CREATE TRIGGER drop_row BEFORE "+test.event+" ON kalypso."+test.table+
+		pgserver.Exec(t, loopback, "CREATE TRIGGER drop_row BEFORE "+test.event+" ON kalypso."+test.table+
 			" FOR EACH ROW EXECUTE FUNCTION drop_row()")
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		_, err := s.Record(ctx, test.recording)
 		cancel()
 		expectError(t, err, test.table, "A trigger, a rule or a row-level policy")
-		server.Exec(t, loopback, "DROP TRIGGER drop_row ON kalypso."+test.table)
-		rows := server.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.observation), "+
+		pgserver.Exec(t, loopback, "DROP TRIGGER drop_row ON kalypso."+test.table)
+		rows := pgserver.Select(t, loopback, "SELECT count(*), (SELECT count(*) FROM kalypso.observation), "+
 			"(SELECT count(*) FROM kalypso.run WHERE until IS NULL) FROM kalypso.run")
 		if strings.Join(rows, "") != "1 1 1" {
 			t.Errorf("%s %s: %s runs, observations and open runs", test.event, test.table, rows)
@@ -65,16 +65,16 @@ func TestDroppedRows(t *testing.T) {
 // A restored dump may add rows to schema_version. Then the row with the highest min_writer is used.
 func TestSeveralSchemaVersions(t *testing.T) {
 	t.Parallel()
-	db := server.Start(t)
+	db := pgserver.Start(t)
 	loopback := db.Database(t)
 	s := open(t, db.PgBouncer(t, loopback))
 	mustRecord(t, s, nil, observed(1, "a"))
 	for _, rows := range []string{"(1, 1), (2, 2)", "(2, 2), (1, 1)"} {
-		server.Exec(t, loopback, "TRUNCATE kalypso.schema_version", "INSERT INTO kalypso.schema_version VALUES "+rows)
+		pgserver.Exec(t, loopback, "TRUNCATE kalypso.schema_version", "INSERT INTO kalypso.schema_version VALUES "+rows)
 		_, err := record(t, s, observed(1, "a"), observed(2, "b"))
 		expectError(t, err, "the schema has version 2", "use a newer provider")
 	}
-	server.Exec(t, loopback, "TRUNCATE kalypso.schema_version")
+	pgserver.Exec(t, loopback, "TRUNCATE kalypso.schema_version")
 	begun := time.Now()
 	_, err := record(t, s, observed(1, "a"), observed(2, "b"))
 	expectError(t, err, "schema_version is empty", postgres.SchemaFile)
@@ -87,11 +87,11 @@ func TestSeveralSchemaVersions(t *testing.T) {
 // missing, and each attempt to create it finds that it exists. This must end with an error.
 func TestSchemaOnOneOfTwoServers(t *testing.T) {
 	t.Parallel()
-	empty, filled := server.Start(t), server.Start(t)
+	empty, filled := pgserver.Start(t), pgserver.Start(t)
 	mustRecord(t, open(t, filled.URL("postgres")), nil, observed(1, "a"))
 	var connections atomic.Int32
 	address := listen(t, func(client net.Conn) {
-		to := []*server.Server{empty, filled}[(connections.Add(1)-1)%2]
+		to := []*pgserver.Server{empty, filled}[(connections.Add(1)-1)%2]
 		backend, err := net.Dial("tcp", "127.0.0.1:"+to.Port)
 		if err != nil {
 			return

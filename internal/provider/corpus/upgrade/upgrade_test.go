@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/programs"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // record names a revision, such as a tag. TestUpgrades first records the files that the provider of this revision
@@ -44,7 +44,7 @@ func TestUpgrades(t *testing.T) {
 		t.Fatal("no version is recorded", err)
 	}
 	provider := build(t, programs.Root(), "999.0.0")
-	server := postgres.Start(t)
+	server := pgserver.Start(t)
 	for _, version := range versions {
 		t.Run(filepath.Base(version), func(t *testing.T) {
 			p := newPlace(t, filepath.Base(version), provider, server.Database(t))
@@ -63,7 +63,7 @@ func TestUpgrades(t *testing.T) {
 				t.Errorf("the plan after the apply has exit code %d:\n%s", code, out)
 			}
 			const query = "SELECT DISTINCT version FROM kalypso.runs WHERE version LIKE '1.%' ORDER BY 1"
-			runs := strings.Join(postgres.Select(t, p.postgres, query), " ")
+			runs := strings.Join(pgserver.Select(t, p.postgres, query), " ")
 			if want := "1.1 1.2 1.3"; runs != want { // today's provider has recorded 1.3
 				t.Errorf("PostgreSQL has runs of the versions %s, want %s", runs, want)
 			}
@@ -90,7 +90,7 @@ func (p *place) newer() {
 	plan, apply := []string{"plan", "-no-color"}, []string{"apply", "-no-color", "-auto-approve", "-var=region=south"}
 	before := p.commits("gitops.git", "stage") + p.commits("history.git", "history")
 
-	postgres.Exec(p.t, p.postgres, "UPDATE kalypso.schema_version SET version = 99, min_writer = 99")
+	pgserver.Exec(p.t, p.postgres, "UPDATE kalypso.schema_version SET version = 99, min_writer = 99")
 	p.report("99.0")
 	refuses("use a newer provider", "apply", "-no-color", "-auto-approve", "-target=kalypso_deployment_record.postgres",
 		"-var=region=north")
@@ -143,7 +143,7 @@ func write(t *testing.T, revision string) {
 	source := filepath.Join(t.TempDir(), "source")
 	run(t, programs.Root(), "git", "worktree", "add", "--detach", source, revision)
 	t.Cleanup(func() { run(t, programs.Root(), "git", "worktree", "remove", "--force", source) })
-	server := postgres.Start(t)
+	server := pgserver.Start(t)
 	p := newPlace(t, revision, build(t, source, "0.0.1"), server.Database(t))
 	for _, repo := range []string{"gitops.git", "history.git"} {
 		run(t, p.folder, "git", "init", "--quiet", "--bare", repo)
@@ -218,7 +218,7 @@ func (p *place) restore(version string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	postgres.Exec(p.t, p.postgres, string(dump))
+	pgserver.Exec(p.t, p.postgres, string(dump))
 }
 
 // report writes the report of a cluster that runs the head of the branch, with a version of its deployment target.

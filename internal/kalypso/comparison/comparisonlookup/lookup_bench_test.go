@@ -1,4 +1,4 @@
-package lookup_test
+package comparisonlookup_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/comparisonlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
@@ -38,9 +38,10 @@ func BenchmarkComparison(b *testing.B) {
 		start := processor.Time()
 		var c *comparison.Comparison
 		peak := memory.Peak(func() {
-			c, _, err = lookup.Read(b.Context(), lookup.Request{Client: client, Sides: comparison.Pair[destination.Destination]{
+			sides := comparison.Pair[destination.Destination]{
 				Left: destination.New(url, "stage", ""), Right: destination.New(url, "prod", ""),
-			}})
+			}
+			c, _, err = comparisonlookup.Read(b.Context(), comparisonlookup.Request{Client: client, Sides: sides})
 		})
 		if err != nil {
 			b.Fatal(err)

@@ -1,10 +1,10 @@
-package lookup_test
+package comparisonlookup_test
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/comparisonlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitobject"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -22,8 +22,8 @@ func TestHostileFolders(t *testing.T) {
 	for branch, want := range map[string]error{
 		"bomb": gitbranch.ErrTooManyEntries, "names": gitobject.ErrBadTree,
 	} {
-		_, _, err := lookup.Read(t.Context(), f.request("stage", branch, ""))
-		side, ok := errors.AsType[*lookup.SideError](err)
+		_, _, err := comparisonlookup.Read(t.Context(), f.request("stage", branch, ""))
+		side, ok := errors.AsType[*comparisonlookup.SideError](err)
 		if !ok || !side.Right || !errors.Is(err, want) {
 			t.Errorf("%s: %v", branch, err)
 		}

@@ -1,18 +1,18 @@
-package postgres_test
+package pgserver_test
 
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/postgres"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/pgserver"
 )
 
 // TestServer checks that a database can be reached on loopback, with TLS, and on the socket, and that it still exists
 // after the server was killed.
 func TestServer(t *testing.T) {
 	t.Parallel()
-	s := postgres.Start(t)
+	s := pgserver.Start(t)
 	loopback := s.Database(t)
-	postgres.Exec(t, loopback, "CREATE TABLE word AS SELECT 'kept' AS text")
+	pgserver.Exec(t, loopback, "CREATE TABLE word AS SELECT 'kept' AS text")
 	s.Kill()
 	s.Run(t)
 	for name, url := range map[string]string{
@@ -20,7 +20,7 @@ func TestServer(t *testing.T) {
 		"TLS":      s.TLSURL(loopback),
 		"socket":   s.SocketURL(loopback),
 	} {
-		conn := postgres.Connect(t, url)
+		conn := pgserver.Connect(t, url)
 		var got string
 		if err := conn.QueryRow(t.Context(), "SELECT text FROM word").Scan(&got); err != nil || got != "kept" {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -36,11 +36,11 @@ func TestServer(t *testing.T) {
 // TestPgBouncer checks that PgBouncer uses transaction mode, in which a setting of one client reaches another.
 func TestPgBouncer(t *testing.T) {
 	t.Parallel()
-	s := postgres.Start(t)
+	s := pgserver.Start(t)
 	behind := s.PgBouncer(t, s.Database(t))
 	// The second client gets the first one's connection to the server. While it has an open transaction, the first client
 	// gets another connection.
-	first, second := postgres.Connect(t, behind), postgres.Connect(t, behind)
+	first, second := pgserver.Connect(t, behind), pgserver.Connect(t, behind)
 	if _, err := first.Exec(t.Context(), "SET search_path = elsewhere"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
-// Package lookup reads the inputs of a history: the commits of the GitOps branch with their records and folders, and
-// the commits of the control plane's branch. [history.Of] then computes the deliveries.
-package lookup
+// Package historylookup reads the inputs of a history: the commits of the GitOps branch with their records and
+// folders, and the commits of the control plane's branch. [history.Of] then computes the deliveries.
+package historylookup
 
 import (
 	"context"

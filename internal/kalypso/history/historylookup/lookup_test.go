@@ -1,4 +1,4 @@
-package lookup_test
+package historylookup_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
@@ -75,8 +75,8 @@ func recordAt(at, promoted string, change func(r *record.Record)) file {
 	return file{at + record.File, string(r.Marshal())}
 }
 
-func (r *repos) request(path string) lookup.Request {
-	req := lookup.Request{GitOps: destination.New(r.server.URL+"/gitops", "prod", path), Since: start,
+func (r *repos) request(path string) historylookup.Request {
+	req := historylookup.Request{GitOps: destination.New(r.server.URL+"/gitops", "prod", path), Since: start,
 		Until: start.Add(240 * time.Hour)}
 	req.Client, _ = gitremote.NewClient(nil)
 	req.ControlPlane.Repo, req.ControlPlane.Branch = r.server.URL+"/control-plane", "main"
@@ -100,7 +100,7 @@ func TestRead(t *testing.T) {
 			[]file{{"c/others/x", "1"}, {"large/x", "1"}},
 			[]file{{"c/large/x", "4"}, recordAt("c/", promoted[2], waves(true))},
 		)
-		h, err := lookup.Read(t.Context(), r.request("c"))
+		h, err := historylookup.Read(t.Context(), r.request("c"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,11 +130,11 @@ func TestNewerRecord(t *testing.T) {
 	ours := []file{{"large/x", "1"}, recordAt("", promoted[0], nil)}
 	newer := []file{{"large/x", "2"}, {record.File, `{"version": 99, "environment": {}}`}}
 	r.write(t, "gitops", "prod", ours, newer)
-	if _, err := lookup.Read(t.Context(), r.request(".")); !errors.Is(err, record.ErrNewer) {
+	if _, err := historylookup.Read(t.Context(), r.request(".")); !errors.Is(err, record.ErrNewer) {
 		t.Errorf("the error is %v", err)
 	}
 	r.write(t, "gitops", "prod", ours, newer, ours)
-	if h, err := lookup.Read(t.Context(), r.request(".")); err != nil || len(h.Deliveries) != 1 {
+	if h, err := historylookup.Read(t.Context(), r.request(".")); err != nil || len(h.Deliveries) != 1 {
 		t.Errorf("the deliveries are %v (%v)", h.Deliveries, err)
 	}
 }
@@ -142,14 +142,14 @@ func TestNewerRecord(t *testing.T) {
 // A branch that does not exist has an empty history. If the control plane can't be read, that is a ControlPlaneError.
 func TestMissingBranchAndControlPlane(t *testing.T) {
 	r := newRepos(t)
-	if h, err := lookup.Read(t.Context(), r.request(".")); err != nil || len(h.Deliveries) != 0 || !h.Complete {
+	if h, err := historylookup.Read(t.Context(), r.request(".")); err != nil || len(h.Deliveries) != 0 || !h.Complete {
 		t.Errorf("%+v, %v", h, err)
 	}
 	r.write(t, "gitops", "prod", []file{recordAt("", "", nil)})
 	req := r.request(".")
 	req.ControlPlane.Repo += "-gone"
-	var controlPlane *lookup.ControlPlaneError
-	if _, err := lookup.Read(t.Context(), req); !errors.As(err, &controlPlane) {
+	var controlPlane *historylookup.ControlPlaneError
+	if _, err := historylookup.Read(t.Context(), req); !errors.As(err, &controlPlane) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -170,7 +170,7 @@ func TestBounds(t *testing.T) {
 		r.write(t, "gitops", "prod", changes...)
 		r.server.ResetLog()
 		began := time.Now()
-		h, err := lookup.Read(t.Context(), r.request("."))
+		h, err := historylookup.Read(t.Context(), r.request("."))
 		took, requests := time.Since(began), len(r.server.Requests())
 		if err != nil || h.Metrics.Deployments != 2000 {
 			t.Fatalf("%s: %d deployments, %v", name, h.Metrics.Deployments, err)

@@ -1,4 +1,4 @@
-package gitea_test
+package giteaserver_test
 
 import (
 	"net/http"
@@ -7,21 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	gitea.Stop()
+	giteaserver.Stop()
 	os.Exit(code)
 }
 
 // TestServer: it serves Git and the API, also below its folder, and the proxy records the provider's requests.
 func TestServer(t *testing.T) {
 	t.Parallel()
-	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")
+	repo := giteaserver.Shared(t).AddRepo(t, "gitops", "ann")
 	local := gitserver.InitBare(t)
 	commit := gitserver.Seed(t, local, "main", map[string]string{"README.md": "hello\n"})
 	gitserver.Git(t, local, "push", "--quiet", "--force", repo.Remote(), "refs/heads/main")
@@ -29,7 +29,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("Git sees %s", refs)
 	}
 	path := "/repos/" + repo.Owner + "/gitops"
-	for _, url := range []string{gitea.Shared(t).URL, gitea.Shared(t).URL + gitea.Folder} {
+	for _, url := range []string{giteaserver.Shared(t).URL, giteaserver.Shared(t).URL + giteaserver.Folder} {
 		if status := get(t, repo, url+"/api/v1"+path); status != http.StatusOK {
 			t.Errorf("%s: status %d", url, status)
 		}
@@ -45,7 +45,7 @@ func TestServer(t *testing.T) {
 // TestHooks: Git asks Gitea about each push. Gitea refuses one to a protected branch, and the push prints the reason.
 func TestHooks(t *testing.T) {
 	t.Parallel()
-	repo := gitea.Shared(t).AddRepo(t, "gitops", "ann")
+	repo := giteaserver.Shared(t).AddRepo(t, "gitops", "ann")
 	local := gitserver.InitBare(t)
 	commit := gitserver.Seed(t, local, "main", map[string]string{"README.md": "hello\n"})
 	push := func(to string) string {
@@ -75,8 +75,8 @@ func TestHooks(t *testing.T) {
 // TestProxy: a request that is not in openapi.yaml is refused, and listed ones fail as often as the test asks for.
 func TestProxy(t *testing.T) {
 	t.Parallel()
-	repo := gitea.Shared(t).AddRepo(t, "gitops")
-	base := gitea.Shared(t).URL + "/api/v1/repos/" + repo.Owner + "/gitops"
+	repo := giteaserver.Shared(t).AddRepo(t, "gitops")
+	base := giteaserver.Shared(t).URL + "/api/v1/repos/" + repo.Owner + "/gitops"
 	for _, unknown := range []string{
 		"/branches", "/pulls?head=x", "/pulls?state=merged", "/pulls/x", "/pulls?limit=51", "/pulls/1/x/y", "/",
 	} {
@@ -113,13 +113,13 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-func get(t *testing.T, repo *gitea.Repo, url string) int {
+func get(t *testing.T, repo *giteaserver.Repo, url string) int {
 	t.Helper()
 	return send(t, repo, http.MethodGet, url, "")
 }
 
 // send sends a request as the provider does, and returns the status of the answer; 0: there is none.
-func send(t *testing.T, repo *gitea.Repo, method, url, body string) int {
+func send(t *testing.T, repo *giteaserver.Repo, method, url, body string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package registry runs Debian's docker-registry for tests, behind a server in the test's process that counts requests
-// and can let them fail.
-package registry
+// Package registryserver runs Debian's docker-registry for tests, behind a server in the test's process that counts
+// requests and can let them fail.
+package registryserver
 
 import (
 	"context"

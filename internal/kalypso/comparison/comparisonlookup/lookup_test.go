@@ -1,4 +1,4 @@
-package lookup_test
+package comparisonlookup_test
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/comparison/comparisonlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
-	historylookup "github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history/historylookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -77,9 +77,9 @@ func files(environment, at string) map[string]string {
 	return all
 }
 
-func (f *fleet) request(left, right, path string) lookup.Request {
+func (f *fleet) request(left, right, path string) comparisonlookup.Request {
 	client, _ := gitremote.NewClient(nil)
-	return lookup.Request{Client: client, Sides: comparison.Pair[destination.Destination]{
+	return comparisonlookup.Request{Client: client, Sides: comparison.Pair[destination.Destination]{
 		Left: destination.New(f.url, left, path), Right: destination.New(f.url, right, path),
 	}}
 }
@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 					gitserver.Seed(t, f.repo, environment, files(environment, path))
 				}
 				gitserver.Seed(t, f.repo, "prod", map[string]string{path + "small/extra.yaml": "foreign"})
-				c, ps, err := lookup.Read(t.Context(), f.request("stage", "prod", path))
+				c, ps, err := comparisonlookup.Read(t.Context(), f.request("stage", "prod", path))
 				if err != nil || len(ps) > 0 {
 					t.Fatal(err, ps)
 				}
@@ -137,17 +137,18 @@ func TestErrors(t *testing.T) {
 	gitserver.Seed(t, f.repo, "foreign", map[string]string{"a": "b"})
 	gitserver.Seed(t, f.repo, "newer", map[string]string{record.File: `{"version": 99}`})
 	for branch, want := range map[string]error{
-		"nowhere": gitbranch.ErrBranchNotFound, "foreign": lookup.ErrNoRecord, "newer": record.ErrNewer,
+		"nowhere": gitbranch.ErrBranchNotFound, "foreign": comparisonlookup.ErrNoRecord, "newer": record.ErrNewer,
 	} {
-		_, _, err := lookup.Read(t.Context(), f.request("stage", branch, ""))
-		var side *lookup.SideError
+		_, _, err := comparisonlookup.Read(t.Context(), f.request("stage", branch, ""))
+		var side *comparisonlookup.SideError
 		if !errors.As(err, &side) || !side.Right || !errors.Is(err, want) {
 			t.Errorf("%s: %v", branch, err)
 		}
 		if n := strings.Count(side.Err.Error(), "can't be used"); branch == "newer" && n != 1 {
 			t.Errorf("%s: %d times in %v", branch, n, side.Err)
 		}
-		if _, _, err = lookup.Read(t.Context(), f.request(branch, "stage", "")); !errors.As(err, &side) || side.Right {
+		_, _, err = comparisonlookup.Read(t.Context(), f.request(branch, "stage", ""))
+		if !errors.As(err, &side) || side.Right {
 			t.Errorf("%s on the left: %v", branch, err)
 		}
 	}
@@ -155,13 +156,13 @@ func TestErrors(t *testing.T) {
 	for _, url := range []string{f.url + "-gone", f.url} {
 		req.ControlPlane.Repo, req.ControlPlane.Branch = url, "nowhere"
 		var controlPlane *historylookup.ControlPlaneError
-		if _, _, err := lookup.Read(t.Context(), req); !errors.As(err, &controlPlane) {
+		if _, _, err := comparisonlookup.Read(t.Context(), req); !errors.As(err, &controlPlane) {
 			t.Errorf("the control plane: %v", err)
 		}
 	}
 	req = f.request("stage", "prod", "")
 	req.Options.Match = map[string]string{"small": "large"}
-	if c, ps, err := lookup.Read(t.Context(), req); c != nil || !ps.HasErrors() || err != nil {
+	if c, ps, err := comparisonlookup.Read(t.Context(), req); c != nil || !ps.HasErrors() || err != nil {
 		t.Errorf("%v, %v, %v", c, ps, err)
 	}
 }

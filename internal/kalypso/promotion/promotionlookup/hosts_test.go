@@ -1,4 +1,4 @@
-package lookup_test
+package promotionlookup_test
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/promotionlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	gitea.Stop()
+	giteaserver.Stop()
 	os.Exit(code)
 }
 
@@ -127,9 +127,9 @@ func (c *chain) decide() *promotion.Choice { c.Helper(); return c.decideIn(c.Con
 
 func (c *chain) decideIn(ctx context.Context) *promotion.Choice {
 	c.Helper()
-	found, err := lookup.Decide(ctx, lookup.Request{
+	found, err := promotionlookup.Decide(ctx, promotionlookup.Request{
 		Client: c.git, Host: c.host, Credential: true, Rules: c.rules,
-		ControlPlane: lookup.ControlPlane{Repo: c.people.URL, Branch: "main"},
+		ControlPlane: promotionlookup.ControlPlane{Repo: c.people.URL, Branch: "main"},
 		GitOps:       destination.Destination{Repo: c.people.URL, Branch: "prod", Path: "."},
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-package registry
+package registryserver
 
 import (
 	"encoding/base64"

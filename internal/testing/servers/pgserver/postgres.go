@@ -1,6 +1,6 @@
-// Package postgres runs Debian's PostgreSQL for tests, in a temporary folder, on loopback and on a socket. It also runs
-// Debian's PgBouncer in front of it.
-package postgres
+// Package pgserver runs Debian's PostgreSQL for tests, in a temporary folder, on loopback and on a socket. It also
+// runs Debian's PgBouncer in front of it.
+package pgserver
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package lookup_test
+package promotionlookup_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/lookup"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/promotion/promotionlookup"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
@@ -62,8 +62,8 @@ func TestRequests(t *testing.T) {
 	}
 	fake.ResetLog()
 	start := time.Now()
-	found, err := lookup.Decide(t.Context(), lookup.Request{
-		Client: client, Host: host, ControlPlane: lookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
+	found, err := promotionlookup.Decide(t.Context(), promotionlookup.Request{
+		Client: client, Host: host, ControlPlane: promotionlookup.ControlPlane{Repo: controlPlane.URL, Branch: "main"},
 		GitOps: destination.Destination{Repo: gitops.URL, Branch: "env99", Path: "."},
 		Rules: promotion.Rules{Environment: "env99", Dwell: 4 * time.Hour, Gates: []promotion.Gate{
 			{Name: "env98", Context: "env98 environment", Soak: 4 * time.Hour},
@@ -108,8 +108,8 @@ func TestPinOfLostCommit(t *testing.T) {
 				t.Fatal(err)
 			}
 			for pinned, want := range map[string]string{newer: "", left: lost} {
-				found, err := lookup.Decide(t.Context(), lookup.Request{
-					Client: client, ControlPlane: lookup.ControlPlane{Repo: url, Branch: "main"},
+				found, err := promotionlookup.Decide(t.Context(), promotionlookup.Request{
+					Client: client, ControlPlane: promotionlookup.ControlPlane{Repo: url, Branch: "main"},
 					GitOps: destination.Destination{Repo: "file://" + gitops, Branch: "prod", Path: "."},
 					Rules:  promotion.Rules{Environment: "prod", Pinned: pinned},
 				})

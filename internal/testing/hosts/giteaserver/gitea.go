@@ -1,7 +1,7 @@
-// Package gitea runs a real Gitea on loopback for tests, which make builds into bin/. A proxy lies in front of it: it
-// checks each request of the provider to the API against testdata/openapi.yaml, records it, and fails where a test
-// asks for it.
-package gitea
+// Package giteaserver runs a real Gitea on loopback for tests, which make builds into bin/. A proxy lies in front of
+// it: it checks each request of the provider to the API against testdata/openapi.yaml, records it, and fails where a
+// test asks for it.
+package giteaserver
 
 import (
 	"bytes"

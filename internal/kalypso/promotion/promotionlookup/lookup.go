@@ -1,6 +1,6 @@
-// Package lookup reads the inputs of a promotion: the history of the control plane's branch, the record on the GitOps
-// branch, and the statuses on the host. [promotion.Decide] then chooses the commit.
-package lookup
+// Package promotionlookup reads the inputs of a promotion: the history of the control plane's branch, the record on
+// the GitOps branch, and the statuses on the host. [promotion.Decide] then chooses the commit.
+package promotionlookup
 
 import (
 	"context"

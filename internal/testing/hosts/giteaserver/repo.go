@@ -1,4 +1,4 @@
-package gitea
+package giteaserver
 
 import (
 	"encoding/base64"
