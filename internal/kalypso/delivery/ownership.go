@@ -10,12 +10,16 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
+// otherEnvironment is the advice if the destination has the rendering of another environment.
+const otherEnvironment = "Check the workspace (terraform workspace show) and the variables of this run, or choose " +
+	"another branch or path"
+
 // Occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
 func (c *Comparison) Occupied(owned []string) *Refusal {
 	r, at := c.Branch.Record, c.Next.Wish.Destination
 	if r != nil && c.Case != Update && r.Environment != c.Next.Wish.Environment {
 		return occupied(at,
-			"the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or path.",
+			"the record %s says that this is the rendering of environment %q, not of %q. "+otherEnvironment+".",
 			at.RecordPath(), r.Environment, c.Next.Wish.Environment)
 	}
 	if c.Next.Wish.Adopt {
@@ -79,8 +83,8 @@ func (c *Comparison) ownership() error {
 	}
 	if r := c.Branch.Record; r != nil && c.Case == Update && r.Environment != c.Next.Wish.Environment &&
 		r.Environment != c.Before.Environment {
-		return refuse("the record %s says that this is the rendering of environment %q, not of %q. Choose another branch or "+
-			"path. If the record is wrong, restore it from the branch's history.",
+		return refuse("the record %s says that this is the rendering of environment %q, not of %q. "+otherEnvironment+
+			". If the record is wrong, restore it from the branch's history.",
 			c.Next.Wish.Destination.RecordPath(), r.Environment, c.Next.Wish.Environment)
 	}
 	if c.Branch.RecordError != "" && c.Case != Update {

@@ -95,7 +95,8 @@ func (a *Arguments) ValidateDestroy() problem.Problems {
 
 // MovedAdvice shows how to rename the resource of a rendering. The provider does not learn the addresses of resources.
 const MovedAdvice = "If its resource has another address now, because it was renamed or is in another module, the " +
-	"rendering stays if the configuration says so, with the old and the new address:\n" +
+	"rendering stays if the configuration says so, with both addresses as the plan shows them, also an index " +
+	"such as [0]:\n" +
 	"  moved {\n" +
 	"    from = kalypso_environment_rendering.<old name>\n" +
 	"    to   = kalypso_environment_rendering.<new name>\n" +

@@ -54,6 +54,10 @@ var differences = []difference{
 		"Point them at the new folder first, while there are both cluster types."},
 	{shorter, "To keep them, set on_destroy = \"keep\", apply, and then destroy:",
 		"To keep them, apply on_destroy = \"keep\" first:"},
+	{wording, "body = \"**1 cluster type loses all its targets:** `c2` (gone).\\n\\n**2 other targets leave ",
+		"body = \"**1 cluster type loses all its targets:** `c2` (gone).\\n\\n**2 targets leave "},
+	{workspaces, `". Choose another branch or path.`,
+		`". Check the workspace (terraform workspace show) and the variables of this run, or choose another branch or path.`},
 }
 
 // wording is the reason of a text that says the same in other words, see CONTRIBUTING.
@@ -64,6 +68,9 @@ const accepting = "accepted_changes"
 
 // stageNames is the reason of a text with the word stage before the name of a stage, since a stage may be called all.
 const stageNames = "names of stages"
+
+// workspaces is the reason of an advice that names the usual cause first: the wrong workspace.
+const workspaces = "workspaces"
 
 // shorter is the reason of a warning that says the same in fewer lines.
 const shorter = "short plans"

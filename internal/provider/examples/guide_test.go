@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,6 +103,43 @@ func (g *guide) shell(commands string) string {
 	return string(out)
 }
 
+// The state of the guide "Leaving the operator" moves into the module of the guide "From dev to prod" without a commit.
+func TestAccLeavingToTheModule(t *testing.T) {
+	t.Parallel()
+	h := acc.NewGitHost(t)
+	operators := golden.Named(t, "sample-dev").Tree
+	operators[acc.PromotedCommitPath] = h.Sample()
+	h.Commit("kalypso-gitops", "dev", operators)
+	g := newGuide(t, "../../../docs/guides/from-the-operator.md", h)
+	g.OwnProcess() // the guide names files in the working directory
+	g.next("required_providers")
+	g.next(`data "kalypso_control_plane" "dev"`)
+	g.skip("kubectl", "Only computes", "terraform plan", "git clone --bare", `data "kalypso_assignments" "dev"`)
+	g.next("adopt = true")
+	g.shell("terraform apply")
+	tree := g.State()["kalypso_environment_rendering.dev"]["tree_hash"]
+
+	g.skip("terraform workspace new rehearsal", "flux", "promoted_commit")
+	for _, file := range acc.Glob(t, filepath.Join(acc.Examples, "modules/environment/*.tf")) {
+		g.Write("modules/environment/"+filepath.Base(file), acc.ReadFile(t, file))
+	}
+	g.next("moved {")
+	if err := os.Remove(filepath.Join(g.Folder, "fleet.tf")); err != nil {
+		t.Fatal(err)
+	}
+	g.shell("terraform get")
+	if out := g.shell("terraform apply"); !strings.Contains(out, "0 added, 1 changed, 0 destroyed") {
+		t.Errorf("the rendering is not updated in place:\n%s", out)
+	}
+	if shown := g.shell("terraform show"); !strings.Contains(shown, fmt.Sprintf("%q", tree)) {
+		t.Errorf("the tree is no longer %v:\n%s", tree, shown)
+	}
+	if commits := gitserver.Log(t, h.Dir("kalypso-gitops"), "dev"); len(commits) != 2 {
+		t.Errorf("the move makes a commit: %v", commits)
+	}
+	g.ExpectEmptyPlan()
+}
+
 // The test follows the guide "Leaving the operator" exactly on the sample control plane, with the operator's tree on
 // the branch. The shadow run plans the hash of this tree. The rehearsal and the adoption keep its files. Objects move
 // to HCL without a commit. The destroy, which is the way back, keeps the branch.
@@ -169,8 +207,7 @@ func TestAccLeavingTheOperator(t *testing.T) {
 	g.shell("terraform apply")
 	unchanged("without adopt")
 
-	g.skip("promoted_commit")
-	g.skip("moved {")
+	g.skip("promoted_commit", "moved {")
 	rest := g.text // imports, as the guide "Import existing objects" shows
 	_, g.text, _ = strings.Cut(acc.ReadFile(t, bringGuide), "## Import blocks\n")
 	g.next("import_blocks")

@@ -152,7 +152,7 @@ func TestAccMistakes(t *testing.T) {
 		}},
 		{mistake: "an expired token", make: func(m *mistaken) { m.Set("password", "expired") }, says: []string{
 			`Error: Credentials refused`,
-			`A token may have expired`,
+			`was used, and may have expired`,
 			`check the provider's git_credentials`,
 		}},
 		{mistake: "an error in a template", make: func(m *mistaken) { m.fleet(".Manifests.path", ".Manifests.pth") },
@@ -179,6 +179,7 @@ func TestAccMistakes(t *testing.T) {
 		}, says: []string{
 			`Error: Destination is occupied`,
 			`this is the rendering of environment "dev", not of "stage"`,
+			`Check the workspace (terraform workspace show)`,
 			`Error: Change exceeds guardrails`,
 			`Environment that no workload names`,
 		}, mend: func(m *mistaken) { m.Succeed("workspace", "select", "default") }},

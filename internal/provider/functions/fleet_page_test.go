@@ -82,6 +82,66 @@ spec: {source: {repoURL: "file://%s", path: %[1]s, targetRevision: main}}
 	}
 }
 
+// A real root passes all five arguments, with promotions and comparisons that are empty. The page shows which target is
+// not placed, and why.
+func TestAccFleetPageOfAssignments(t *testing.T) {
+	t.Parallel()
+	fleet := `
+    environment   = "prod"
+    cluster_types = { large = { name = "large", reconciler = "r", namespace_service = "n" } }
+    templates = {
+      r = { name = "r", type = "reconciler", manifests = [] }
+      n = { name = "n", type = "namespace", manifests = [] }
+    }
+    workloads = { shop = { name = "shop", deployment_targets = [
+      { name = "web", environment = "prod", labels = { tier = "webb" } },
+    ] } }
+    scheduling_policies = { web = {
+      name                       = "web"
+      deployment_target_selector = { match_labels = { tier = "web" } }
+      cluster_type_selector      = { match_all = true }
+    } }
+`
+	gitops := gitserver.InitBare(t)
+	gitserver.Seed(t, gitops, "prod", map[string]string{"README.md": "GitOps\n"})
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `
+data "kalypso_assignments" "prod" {` + fleet + `}
+
+data "kalypso_deployment_history" "prod" {
+  gitops_repo = { repo = "file://` + gitops + `", branch = "prod" }
+  since       = "720h"
+}
+
+output "list" {
+  value = provider::kalypso::fleet_page(
+    [data.kalypso_deployment_history.prod], [], [], [], [data.kalypso_assignments.prod],
+  )
+}
+
+output "single" {
+  value = provider::kalypso::fleet_page(
+    { prod = data.kalypso_deployment_history.prod }, {}, {}, {}, data.kalypso_assignments.prod,
+  )
+}
+`})
+	r.Apply()
+	for _, output := range []string{"list", "single"} {
+		var html string
+		r.Output(output, &html)
+		text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(html, " ")), " ")
+		for _, want := range []string{"Not placed 1 ", "shop-web prod The deployment target is not selected: " +
+			"label &#34;tier&#34; is &#34;webb&#34; and must be &#34;web&#34;"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page %s has no %q:\n%s", output, want, text)
+			}
+		}
+		if strings.Contains(html, "0000-") {
+			t.Errorf("the page %s shows a time that its data does not have:\n%s", output, text)
+		}
+	}
+	r.ExpectEmptyPlan()
+}
+
 // The function accepts a list, a map, or a single object, also with attributes of later versions. Errors name the
 // object.
 func TestAccFleetPageFunction(t *testing.T) {

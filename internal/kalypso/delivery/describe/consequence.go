@@ -73,8 +73,11 @@ func (w *writer) consequences() {
 		}
 	}
 	if n := len(targets); n > 0 {
-		w.consequence(problem.OneOrMany(n, "1 other target leaves ", "%d other targets leave ")+
-			problem.Count(on, "cluster type"), nil)
+		one, many := "1 target leaves ", "%d targets leave "
+		if len(c.Orphans)+len(c.Renamed) > 0 {
+			one, many = "1 other target leaves ", "%d other targets leave "
+		}
+		w.consequence(problem.OneOrMany(n, one, many)+problem.Count(on, "cluster type"), nil)
 	}
 }
 

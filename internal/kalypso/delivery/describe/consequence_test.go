@@ -91,11 +91,11 @@ func TestConsequenceFirst(t *testing.T) {
 			f.Workloads[0].Name, f.Workloads[0].Targets[0].Manifests = "store", map[string]string{}
 			f.Workloads[0].Targets[0].Labels = map[string]string{"app": "till", "more": "x"}
 			f.Templates[1].Manifests = []string{f.Templates[1].Manifests[0] + "  more: x\n"}
-		}, "**1 other target leaves 4 cluster types.**\n\nRenders"},
+		}, "**1 target leaves 4 cluster types.**\n\nRenders"},
 		{"a removed workload", func(f *fleet.Fleet) { f.Workloads = f.Workloads[1:] },
-			"**1 other target leaves 4 cluster types.**\n\nRenders"},
+			"**1 target leaves 4 cluster types.**\n\nRenders"},
 		{"a removed cluster type", func(f *fleet.Fleet) { f.ClusterTypes = f.ClusterTypes[1:] },
-			"**1 cluster type loses all its targets:** `type-00` (gone).\n\n**20 other targets leave 1 cluster type.**\n"},
+			"**1 cluster type loses all its targets:** `type-00` (gone).\n\n**20 targets leave 1 cluster type.**\n"},
 		{"a new workload", func(f *fleet.Fleet) {
 			f.Workloads = append(f.Workloads, &fleet.Workload{Meta: fleet.Meta{Name: "zoo"}, Targets: []fleet.Target{
 				{Name: "web", Environment: "dev", Labels: map[string]string{"app": "web"}}}})

@@ -135,8 +135,7 @@ func repoProblem(at destination.Destination, err error) problem.Problem {
 	case errors.Is(err, gitremote.ErrEmptyAnswer): // before the error that caused it
 	case errors.Is(err, gitremote.ErrUnauthorized):
 		summary = "Credentials refused"
-		detail = sentence + " A token may have expired." +
-			" The provider uses the credential whose url is the longest prefix of the repo's URL. It " +
+		detail = sentence + " The provider uses the credential whose url is the longest prefix of the repo's URL. It " +
 			"needs permission to read and to push."
 	case errors.Is(err, gitremote.ErrUnreachable):
 		summary = "GitOps repo can't be reached"

@@ -92,18 +92,22 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 
 // hint returns what to do about a kind of error.
 func (r *Remote) hint(kind error) string {
-	credential := "no credential matches it"
+	credential, doubt := "no credential matches it", ""
+	used := ", and may have expired"
+	if r.at.Scheme == giturl.SchemeSSH {
+		used = ", and the server may not know its key"
+	}
 	switch {
 	case r.at.Ambiguous():
 		credential = "no credential is sent because the URL " + ambiguousPath
 	case r.client.loginSource(r.at) != "":
-		credential = r.client.loginSource(r.at) + " was used"
+		credential, doubt = r.client.loginSource(r.at)+" was used", used
 	case r.with != nil && r.with.at.Host != "":
-		credential = "the credential for " + r.with.at.String() + " was used"
+		credential, doubt = "the credential for "+r.with.at.String()+" was used", used
 	}
 	switch {
 	case errors.Is(kind, ErrUnauthorized) && !r.at.IsLocal():
-		return credential + "; check the provider's git_credentials"
+		return credential + doubt + "; check the provider's git_credentials"
 	case errors.Is(kind, ErrRepoNotFound) && !r.at.IsLocal():
 		return credential + "; check the URL and the permissions of the credential"
 	case errors.Is(kind, ErrRepoNotFound):
