@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -81,7 +82,7 @@ func TestCorpus(t *testing.T) {
 					slow.Skip(t)
 				}
 				sh := newShard(t, schemas)
-				var text strings.Builder
+				var text, reasons strings.Builder
 				kinds, rounds := stories(repo), storiesOfShard
 				if i == rareShard {
 					kinds, rounds = rareStories(repo), rareRounds
@@ -89,10 +90,13 @@ func TestCorpus(t *testing.T) {
 				for round := range rounds {
 					for kind, s := range kinds {
 						cases.Add(int64(s.steps))
-						text.WriteString(sh.runStory(t, s, uint64((i*storiesOfShard+round)*100+kind)))
+						told := sh.runStory(t, s, uint64((i*storiesOfShard+round)*100+kind))
+						text.WriteString(told.String())
+						reasons.WriteString(told.reasons.String())
 					}
 				}
 				compare(t, shardFile(i), text.String())
+				compare(t, reasonsFile(i), reasons.String())
 			})
 		}
 	})
@@ -118,15 +122,17 @@ func newShard(t *testing.T, schemas *protocol.Schemas) *shard {
 }
 
 // runStory runs a story, and returns its trace.
-func (sh *shard) runStory(t *testing.T, s story, seed uint64) string {
+func (sh *shard) runStory(t *testing.T, s story, seed uint64) *trace {
 	t.Helper()
 	w := &world{shard: sh, Rand: rand.New(rand.NewPCG(seed, 1)), t: t, seed: seed, trace: newTrace()}
 	w.now = start
 	w.fake.ClearFailures()
 	s.begin(w)
 	w.trace.line("%s%s %d", storyMark, s.name, seed)
+	w.trace.reason("%s%s %d", storyMark, s.name, seed)
 	for step := range s.steps {
 		w.trace.line("# step %d", step)
+		w.trace.reason("# step %d", step)
 		if w.failed && w.chance(60) {
 			w.did("all is made right")
 			s.mend(w)
@@ -140,7 +146,7 @@ func (sh *shard) runStory(t *testing.T, s story, seed uint64) string {
 		w.step()
 		w.show()
 	}
-	return w.trace.String()
+	return w.trace
 }
 
 // show adds the private state, the branches and the pull requests to the trace, as they are after the step.
@@ -198,6 +204,9 @@ const storyMark = "=== "
 func read(t *testing.T, file string) []string {
 	t.Helper()
 	packed, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv(recordVariable) != "" {
+		return nil
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +234,11 @@ func everything(t *testing.T) string {
 }
 
 func shardFile(shard int) string { return filepath.Join("testdata", fmt.Sprintf("%d.txt.gz", shard)) }
+
+// reasonsFile is the file with the reasons of a shard's plans. They were recorded later than the stories.
+func reasonsFile(shard int) string {
+	return filepath.Join("testdata", fmt.Sprintf("%d.reasons.txt.gz", shard))
+}
 
 func record(t *testing.T, file, text string) {
 	t.Helper()

@@ -32,6 +32,7 @@ import (
 // shows a value when it changes.
 type trace struct {
 	b        strings.Builder
+	reasons  strings.Builder // of the plans, as the provider logs them
 	replaces []string
 	before   map[string]map[string]string // topic → line's name → value
 	trees    map[plumbing.Hash]map[string]string
@@ -44,9 +45,13 @@ func newTrace() *trace {
 // replace makes the trace replace texts that differ between runs. The parameters are pairs: a text and its replacement.
 func (t *trace) replace(pairs ...string) { t.replaces = append(t.replaces, pairs...) }
 
-func (t *trace) line(format string, a ...any) {
+func (t *trace) line(format string, a ...any) { t.write(&t.b, format, a...) }
+
+func (t *trace) reason(format string, a ...any) { t.write(&t.reasons, format, a...) }
+
+func (t *trace) write(b *strings.Builder, format string, a ...any) {
 	text := strings.NewReplacer(t.replaces...).Replace(fmt.Sprintf(format, a...))
-	t.b.WriteString(strings.TrimRight(text, "\n") + "\n")
+	b.WriteString(strings.TrimRight(text, "\n") + "\n")
 }
 
 func (t *trace) String() string { return t.b.String() }

@@ -1,8 +1,10 @@
 package corpus_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/protocol"
@@ -101,7 +104,9 @@ func (w *world) step() {
 	if w.config != nil {
 		w.config(s)
 	}
-	plan, ds := s.Plan(ctx, &w.resource, w.planned())
+	var log bytes.Buffer
+	plan, ds := s.Plan(tflogtest.RootLogger(ctx, &log), &w.resource, w.planned())
+	w.logged(&log)
 	w.note("plan", ds)
 	if plan == nil {
 		w.trace.state("state", w.resource.State)
@@ -118,6 +123,21 @@ func (w *world) step() {
 	}
 	w.apply(ctx, plan)
 	w.unknown, w.between = nil, nil
+}
+
+// logged adds what a plan logged at INFO to the reasons: why the apply writes, or why not.
+func (w *world) logged(log io.Reader) {
+	w.t.Helper()
+	entries, err := tflogtest.MultilineJSONDecode(log)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, entry := range entries {
+		message := fmt.Sprint(entry["@message"])
+		if entry["@level"] == "info" && strings.Contains(message, ": ") { // progress has no colon
+			w.trace.reason("%s", message)
+		}
+	}
 }
 
 // apply applies a plan with another provider than the plan's, as Terraform does.
