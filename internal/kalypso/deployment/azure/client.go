@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resourcegraph/armresourcegraph"
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
@@ -130,9 +131,9 @@ func (page *answerPage[T]) complete(read int64) error {
 	return nil
 }
 
-// tolerant makes the decoder of encoding/json/v2, which is twice as fast, accept everything that encoding/json accepts.
-var tolerant = jsonv2.JoinOptions(jsonv2.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true),
-	jsontext.AllowInvalidUTF8(true))
+// tolerant makes the decoder of encoding/json/v2, which is twice as fast, accept what encoding/json accepts.
+var tolerant = jsonv2.JoinOptions(jsonv2.MatchCaseInsensitiveNames(true), jsonv1.MatchCaseSensitiveDelimiter(true),
+	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // readPage reads one page and returns the wait before the next one.
 func readPage[T any](
