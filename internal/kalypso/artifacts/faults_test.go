@@ -29,7 +29,7 @@ import (
 // login returns a checked credential.
 func login(t *testing.T, c registry.Credential) *registry.Login {
 	t.Helper()
-	return c.Check(func(field, reason string) { t.Errorf("%s %s", field, reason) })
+	return c.Parse(func(field, reason string) { t.Errorf("%s %s", field, reason) })
 }
 
 const user, password = "ann", "canary-password"

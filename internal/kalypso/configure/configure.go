@@ -52,8 +52,8 @@ func New(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (*Configurat
 	return c, problems
 }
 
-// Check reports an object's schemas that can't be used, and its config values that are too large.
-func Check(o fleet.Object) problem.Problems {
+// CheckObject reports an object's schemas that can't be used, and its config values that are too large.
+func CheckObject(o fleet.Object) problem.Problems {
 	f := &fleet.Fleet{Environment: unknown.Text} // an unknown environment matches all targets
 	f.Add(o)
 	r := newResolver()
@@ -73,8 +73,8 @@ type Violation struct {
 	Keys   []string     // the invalid keys, each with the reason
 }
 
-// Check validates the merged values against all schemas that apply. It skips values that are partly unknown.
-func (c AssignmentConfig) Check(m Merged) (violations []Violation) {
+// Violations validates the merged values against all schemas that apply. It skips values that are partly unknown.
+func (c AssignmentConfig) Violations(m Merged) (violations []Violation) {
 	if len(m.Unknown) > 0 {
 		return nil
 	}

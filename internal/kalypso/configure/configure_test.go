@@ -151,7 +151,7 @@ func oneAssignment(t *testing.T, configs []*fleet.Config, schemas ...string) (co
 	}
 	configured := c.Of(0, 0)
 	merged := configured.Values.Merge()
-	return merged, configured.Check(merged)
+	return merged, configured.Violations(merged)
 }
 
 // TestUnknownValues checks which keys of the values are unknown.
@@ -439,7 +439,7 @@ func TestSharedBaseValues(t *testing.T) {
 		for i, target := range w.Targets {
 			got, want := together.Of(0, i), configured(target).Of(0, 0)
 			merged, alone := got.Values.Merge(), want.Values.Merge()
-			violations := got.Check(merged)
+			violations := got.Violations(merged)
 			if merged.Base != nil {
 				withBase++
 				invalid += min(len(violations), 1)
@@ -454,7 +454,7 @@ func TestSharedBaseValues(t *testing.T) {
 				}
 				return texts
 			}
-			if d := cmp.Diff(texts(want.Check(alone)), texts(violations)); d != "" {
+			if d := cmp.Diff(texts(want.Violations(alone)), texts(violations)); d != "" {
 				t.Errorf("seed %d, target %d: violations configured alone and together (-want +got):\n%s", seed, i, d)
 			}
 		}

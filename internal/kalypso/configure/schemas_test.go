@@ -143,7 +143,7 @@ func TestSchemasApply(t *testing.T) {
 			var violated []string
 			if len(s.Placements[0].Assignments) > 0 {
 				config := c.Of(0, len(s.Placements[0].Assignments)-1)
-				for _, v := range config.Check(config.Values.Merge()) {
+				for _, v := range config.Violations(config.Values.Merge()) {
 					violated = append(violated, v.Schema)
 					if len(v.Keys) == 0 || len(v.Keys[0]) > 1100 {
 						t.Errorf("keys of %s: %q", v.Schema, v.Keys)
@@ -213,7 +213,7 @@ func TestCheckObject(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, p := range configure.Check(tt.object) {
+			for _, p := range configure.CheckObject(tt.object) {
 				got = append(got, p.Summary)
 			}
 			if d := cmp.Diff(tt.want, got); d != "" {

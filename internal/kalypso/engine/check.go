@@ -7,15 +7,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// Check returns the sorted problems of a single object: invalid fields, templates and schemas. [Run] also finds
+// CheckObject returns the sorted problems of a single object: invalid fields, templates and schemas. [Run] also finds
 // problems between objects.
-func Check(o fleet.Object) (problems problem.Problems) {
+func CheckObject(o fleet.Object) (problems problem.Problems) {
 	defer problem.ReportPanic(func(p *problem.Panic) {
 		problems = append(problems, fleet.PanicProblem([]fleet.Object{o}, p))
 	})
-	problems = append(o.Validate(), configure.Check(o)...)
+	problems = append(o.Validate(), configure.CheckObject(o)...)
 	if t, ok := o.(*fleet.Template); ok {
-		problems = append(problems, render.Check(t)...)
+		problems = append(problems, render.CheckTemplate(t)...)
 	}
 	problems.Sort()
 	return problems

@@ -193,7 +193,7 @@ func TestCheck(t *testing.T) {
 	f := read(t, "stage", brokenFleet) // Check must also report the targets of the environment "dev"
 	var got []string
 	for _, o := range f.Objects() {
-		for _, p := range engine.Check(o) {
+		for _, p := range engine.CheckObject(o) {
 			got = append(got, p.Name+": "+p.Summary)
 		}
 	}
@@ -205,7 +205,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for _, o := range read(t, "dev", base).Objects() {
-		if ps := engine.Check(o); len(ps) > 0 {
+		if ps := engine.CheckObject(o); len(ps) > 0 {
 			t.Error(ps)
 		}
 	}

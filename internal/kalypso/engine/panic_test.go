@@ -123,7 +123,7 @@ func TestNoPanic(t *testing.T) {
 		}
 		result, problems := f.run(t.Context())
 		for _, o := range f.Objects() {
-			problems = append(problems, engine.Check(o)...)
+			problems = append(problems, engine.CheckObject(o)...)
 			guard(func() { _, _ = fleetyaml.Marshal(o) })
 		}
 		guard(func() {

@@ -158,7 +158,7 @@ func (o operations) withMetadata(
 		}
 	}
 	if ask := sets.WithoutFold(p.Reviewers, now.Reviewers); len(ask) > 0 {
-		err := o.traits.Check(Settings{Reviewers: ask})
+		err := o.traits.CheckSupport(Settings{Reviewers: ask})
 		if err == nil {
 			ask, err = o.metadata.RequestReviews(ctx, now, ask)
 			now.Reviewers = slices.Concat(now.Reviewers, ask)

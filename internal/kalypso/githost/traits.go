@@ -53,9 +53,9 @@ type Settings struct {
 	AutoMerge         MergeMethod // "": off
 }
 
-// Check returns an error for settings that the host does not support. It reports all such reviewers. If there are none,
-// it reports all such labels and, if there are none either, the merge method.
-func (t Traits) Check(s Settings) error {
+// CheckSupport returns an error for settings that the host does not support. It reports all such reviewers. If there
+// are none, it reports all such labels and, if there are none either, the merge method.
+func (t Traits) CheckSupport(s Settings) error {
 	var reviewers, labels []error
 	for _, name := range s.Reviewers {
 		reviewers = append(reviewers, t.check("ask for reviews in ", FieldReviewers, name, t.CheckReviewer))

@@ -34,7 +34,7 @@ func TestTraitsCheck(t *testing.T) {
 			`enable auto-merge in acme/gitops: the host rejected the request: Forge can't merge by "rebase" here`,
 			githost.FieldAutoMerge},
 	} {
-		err := traits.Check(tt.settings)
+		err := traits.CheckSupport(tt.settings)
 		var e *githost.Error
 		switch {
 		case tt.want == "" && err == nil:

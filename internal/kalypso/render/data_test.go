@@ -48,9 +48,9 @@ func TestValueText(t *testing.T) {
 	}
 }
 
-// TestCheck checks that each manifest of a template that does not parse is reported, with its number and line.
-func TestCheck(t *testing.T) {
-	problems := Check(&fleet.Template{
+// TestCheckTemplate checks that each manifest of a template that does not parse is reported, with its number and line.
+func TestCheckTemplate(t *testing.T) {
+	problems := CheckTemplate(&fleet.Template{
 		Meta:      fleet.Meta{Name: "t"},
 		Manifests: []string{"a: {{ .X }}", "a: {{ .X", "{{ none }}"},
 	})

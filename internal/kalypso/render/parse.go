@@ -206,8 +206,8 @@ func isNamespace(node parse.Node) bool {
 	return ok && len(f.Ident) == 1 && f.Ident[0] == "Namespace"
 }
 
-// Check reports the manifests of a template that do not parse.
-func Check(t *fleet.Template) problem.Problems {
+// CheckTemplate reports the manifests of a template that do not parse.
+func CheckTemplate(t *fleet.Template) problem.Problems {
 	_, problems := parseTemplate(t)
 	return problems
 }

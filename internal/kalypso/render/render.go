@@ -277,7 +277,7 @@ func (w *worker) assignment(i, n int) AssignmentFiles {
 	a, c := &w.renderer.schedule.Placements[i].Assignments[n], w.renderer.config.Of(i, n)
 	merged, references := c.Values.Merge(), c.Secrets.Merge()
 	var out AssignmentFiles
-	for _, violation := range c.Check(merged) {
+	for _, violation := range c.Violations(merged) {
 		out.Failures = append(out.Failures, Failure{Violation: violation})
 	}
 	ofTarget, ofType := w.renderer.targets[a.Target], w.renderer.clusterTypes[a.ClusterType]

@@ -35,7 +35,7 @@ func readRegistries(d tfvalue.Decoder, secrets *redact.Secrets) *registry.Client
 		if AnyUnknown(append(c.Certificates.Texts(), c.URL, c.Username, c.Password)...) {
 			continue
 		}
-		login := c.Check(func(field, reason string) {
+		login := c.Parse(func(field, reason string) {
 			given.Report("Invalid credential", field+": "+reason+".", problem.Attr(field))
 		})
 		if login != nil {

@@ -70,7 +70,7 @@ func (m *model) argumentTypes() map[string]attr.Type {
 }
 
 // Object converts the arguments v, of a resource or nested, into the domain's object. It returns only problems of the
-// conversion; [engine.Check] validates the object.
+// conversion; [engine.CheckObject] validates the object.
 func (m *model) Object(origin problem.Origin, v attr.Value) (fleet.Object, problem.Problems) {
 	var ps problem.Problems
 	d := tfvalue.NewDecoder(v, &ps)
@@ -87,7 +87,7 @@ func (m *model) Object(origin problem.Origin, v attr.Value) (fleet.Object, probl
 // of its arguments.
 func (m *model) checked(v attr.Value) (fleet.Object, problem.Problems) {
 	o, ps := m.Object(problem.Origin{}, v)
-	ps = append(ps, engine.Check(o)...)
+	ps = append(ps, engine.CheckObject(o)...)
 	ps.Sort()
 	if m.argument != nil {
 		d := tfvalue.NewDecoder(v, new(problem.Problems))

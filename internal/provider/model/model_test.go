@@ -179,7 +179,7 @@ func TestObjectsOfUnknownMap(t *testing.T) {
 		if len(got) != 1 || len(ps) > 0 || !unknown.Is(got[0].Metadata().Name) || len(got[0].Validate()) > 0 {
 			t.Errorf("%s: an unknown map is %v, with %v", m.name, got, ps)
 		}
-		if ps := engine.Check(got[0]); len(ps) > 0 {
+		if ps := engine.CheckObject(got[0]); len(ps) > 0 {
 			t.Errorf("%s: an unknown map causes problems: %v", m.name, ps)
 		}
 		none, ps := m.Objects(m.attribute, types.MapNull(types.ObjectType{AttrTypes: m.argumentTypes()}))
@@ -205,7 +205,7 @@ func TestModelUnknownArguments(t *testing.T) {
 			}
 			arguments[name] = unknown
 			o, ps := m.Object(problem.Origin{}, types.ObjectValueMust(m.argumentTypes(), arguments))
-			ps = append(ps, engine.Check(o)...)
+			ps = append(ps, engine.CheckObject(o)...)
 			if len(ps) > 0 || !fleet.HasUnknown(o) {
 				t.Errorf("%s.%s: HasUnknown is %v; problems: %v", m.name, name, fleet.HasUnknown(o), ps)
 			}

@@ -35,8 +35,8 @@ type Login struct {
 	tls *servertls.Config // nil: none of its own
 }
 
-// Check parses a credential. It reports all errors, whose reasons contain no secret, and returns nil after an error.
-func (c Credential) Check(report func(field, reason string)) *Login {
+// Parse parses a credential. It reports all errors, whose reasons contain no secret, and returns nil after an error.
+func (c Credential) Parse(report func(field, reason string)) *Login {
 	failed := false
 	fail := func(field, reason string) {
 		failed = true

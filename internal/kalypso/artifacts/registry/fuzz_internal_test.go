@@ -81,7 +81,7 @@ func FuzzErrors(f *testing.F) {
 		})
 		for op, do := range operations {
 			answers = 0
-			login := Credential{URL: "oci://registry.acme.test", Username: "kalypso", Password: secret}.Check(
+			login := Credential{URL: "oci://registry.acme.test", Username: "kalypso", Password: secret}.Parse(
 				func(field, reason string) { t.Fatal(field, reason) })
 			c := New([]*Login{login}, httpapi.Access{
 				Transport: transport, Clock: hostingtest.NewClock(time.Unix(1_700_000_000, 0)), UserAgent: "test",

@@ -66,13 +66,13 @@ func ValidateRepo(repo string) problem.Problems {
 }
 
 // CheckHost returns an error if the host of a repo can't do what pull requests are configured for; see
-// [githost.Traits.Check]. It contacts no server, and skips settings that are not known yet.
+// [githost.Traits.CheckSupport]. It contacts no server, and skips settings that are not known yet.
 func CheckHost(repo githost.Repo, s Settings) error {
 	wanted := githost.Settings{Reviewers: s.Reviewers, Labels: s.Labels, AutoMerge: s.AutoMerge}
 	if unknown.Is(string(s.AutoMerge)) {
 		wanted.AutoMerge = ""
 	}
-	return repo.Check(wanted)
+	return repo.CheckSupport(wanted)
 }
 
 // CheckSettings returns errors if the host refuses the settings of pull requests to a branch: see

@@ -250,7 +250,7 @@ func (w *world) title() string {
 func (w *world) run() error {
 	w.Helper()
 	t := w.topic()
-	if err := t.Host().Check(githost.Settings{
+	if err := t.Host().CheckSupport(githost.Settings{
 		Reviewers: w.settings.Reviewers, Labels: w.settings.Labels, AutoMerge: w.settings.AutoMerge,
 	}); err != nil { // a plan checks this
 		return err

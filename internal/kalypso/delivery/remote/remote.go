@@ -34,7 +34,7 @@ type Operations struct {
 }
 
 // CheckHost returns an error if the host can't do what the pull request is configured for; see
-// [githost.Traits.Check]. It contacts no server.
+// [githost.Traits.CheckSupport]. It contacts no server.
 func (r Operations) CheckHost(a *delivery.Arguments) error {
 	if a.Strategy != destination.PullRequest || a.Known < inventory.Whole {
 		return nil

@@ -693,7 +693,7 @@ func TestReviewerNames(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"ann@acme.io": true, "My Project/platform": true, "/platform": false, "project/": false, "a/b/c": false,
 	} {
-		err := p.repo.Check(githost.Settings{Reviewers: []string{name}})
+		err := p.repo.CheckSupport(githost.Settings{Reviewers: []string{name}})
 		if ok && err != nil {
 			t.Error(err)
 		}

@@ -295,7 +295,8 @@ func TestRenamedRepo(t *testing.T) {
 func TestReviewers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	e := p.refused(p.repo.Check(githost.Settings{Reviewers: []string{"ann", "other/platform"}}), githost.ErrRejected,
+	err := p.repo.CheckSupport(githost.Settings{Reviewers: []string{"ann", "other/platform"}})
+	e := p.refused(err, githost.ErrRejected,
 		"team other/platform does not belong to "+p.on.Owner)
 	if e.Field != githost.FieldReviewers || len(p.on.Requests()) > 0 {
 		t.Errorf("the error is at %q, after %v", e.Field, p.calls(0))
@@ -317,7 +318,7 @@ func TestReviewers(t *testing.T) {
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/change")
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{p.on.Owner + "/platform"}
-	_, err := p.openBy(p.as(gitea.Config{Token: p.on.Token}), wanted)
+	_, err = p.openBy(p.as(gitea.Config{Token: p.on.Token}), wanted)
 	p.refused(err, githost.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 

@@ -29,7 +29,7 @@ func (r *mergeRequests) MergeWhenReady(ctx context.Context, now githost.PullRequ
 	if method == "" {
 		return r.cancel(ctx, now)
 	}
-	if err := r.traits.Check(githost.Settings{AutoMerge: method}); err != nil {
+	if err := r.traits.CheckSupport(githost.Settings{AutoMerge: method}); err != nil {
 		return nil, err
 	}
 	squash := method == githost.Squash

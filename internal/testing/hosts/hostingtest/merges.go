@@ -35,7 +35,7 @@ var merges = []row{
 	{"auto-merge can use these methods", func(p *place) {
 		p.asking(0, func() {
 			for _, method := range append(githost.MergeMethods[:3:3], "") {
-				err := p.repo.Check(githost.Settings{AutoMerge: method})
+				err := p.repo.CheckSupport(githost.Settings{AutoMerge: method})
 				if reason := p.traits.NoMethod[method]; reason == "" {
 					if err != nil {
 						p.Errorf("%q: %v", method, err)
@@ -44,7 +44,7 @@ var merges = []row{
 					p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, reason)
 				}
 			}
-			err := p.repo.Check(githost.Settings{AutoMerge: "fast-forward"})
+			err := p.repo.CheckSupport(githost.Settings{AutoMerge: "fast-forward"})
 			p.refused(err, githost.ErrRejected, githost.FieldAutoMerge, "auto-merge")
 		})
 	}},

@@ -71,10 +71,10 @@ var pullRequests = []row{
 	}},
 	{"a label has a comma", func(p *place) {
 		p.asking(0, func() {
-			if err := p.repo.Check(githost.Settings{Labels: []string{"env: prod"}}); err != nil {
+			if err := p.repo.CheckSupport(githost.Settings{Labels: []string{"env: prod"}}); err != nil {
 				p.Error(err)
 			}
-			switch err := p.repo.Check(githost.Settings{Labels: []string{"a,b"}}); {
+			switch err := p.repo.CheckSupport(githost.Settings{Labels: []string{"a,b"}}); {
 			case p.traits.NoLabel != "":
 				p.refused(err, githost.ErrRejected, githost.FieldLabels, p.traits.NoLabel)
 			case err != nil:
@@ -254,20 +254,20 @@ var pullRequests = []row{
 		team := p.traits.Team
 		if team == "" {
 			p.asking(0, func() {
-				err := p.repo.Check(githost.Settings{Reviewers: []string{Ann, "acme/platform"}})
+				err := p.repo.CheckSupport(githost.Settings{Reviewers: []string{Ann, "acme/platform"}})
 				p.refused(err, githost.ErrRejected, githost.FieldReviewers, p.traits.NoTeam)
 			})
 			return
 		}
 		p.asking(0, func() {
-			if err := p.repo.Check(githost.Settings{Reviewers: []string{Ann, team}}); err != nil {
+			if err := p.repo.CheckSupport(githost.Settings{Reviewers: []string{Ann, team}}); err != nil {
 				p.Error(err)
 			}
 			unknown := "unknown/platform"
 			if p.traits.AnyTeam {
 				unknown = "unknown/platform/"
 			}
-			p.refused(p.repo.Check(githost.Settings{Reviewers: []string{team, unknown}}), githost.ErrRejected,
+			p.refused(p.repo.CheckSupport(githost.Settings{Reviewers: []string{team, unknown}}), githost.ErrRejected,
 				githost.FieldReviewers, unknown)
 		})
 		wanted := Proposal()
