@@ -60,7 +60,8 @@ func editDelivery(t *testing.T, edit func(*delivery.State)) func([]byte) []byte 
 			t.Fatal(err)
 		}
 		edit(state)
-		if keys["delivery"], err = state.Encode(); err != nil {
+		keys["delivery"], err = state.Encode()
+		if err != nil {
 			t.Fatal(err)
 		}
 		return []byte(acc.ToJSON(t, keys))

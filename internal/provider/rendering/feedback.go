@@ -96,7 +96,8 @@ func planFeedback(ctx context.Context, c *resources.Call, plan delivery.Plan) (s
 		return last, false
 	}
 	ps, err := feedback.CheckRepo(host, settings)
-	if tfvalue.AppendProblems(c.Diags, ps); err != nil {
+	tfvalue.AppendProblems(c.Diags, ps)
+	if err != nil {
 		configuration.AppendHostError(c.Diags, path.Root("feedback").AtName("issues").AtName("repo"), err)
 	}
 	switch {
@@ -145,7 +146,8 @@ func sendFeedback(
 ) (settled bool) {
 	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Wish.Feedback
 	status := planned["feedback_status"]
-	if c.Plan["feedback_status"] = status; status.IsUnknown() {
+	c.Plan["feedback_status"] = status
+	if status.IsUnknown() {
 		c.Plan["feedback_status"] = last
 	}
 	arguments := result.Applied.Wish
@@ -192,7 +194,8 @@ func sendFeedback(
 	resources.SetPrivate(ctx, c.Private, feedbackKey, heard, c.Diags)
 	left := feedback.NewPlan(message, heard)
 	warnOfFeedback(c, errs, left)
-	if settled = left.Empty() && len(unreached) == 0; !settled {
+	settled = left.Empty() && len(unreached) == 0
+	if !settled {
 		c.Diags.Append(c.Private.SetKey(ctx, nothingToDoKey, nil)...)
 	}
 	return settled

@@ -217,7 +217,8 @@ func TestFluxRollout(t *testing.T) {
 		f.until("the rest", f.contains("4 4"))
 		f.until("the rest to run", succeeds)
 		delivered := false
-		if f.Output("delivered", &delivered); !delivered {
+		f.Output("delivered", &delivered)
+		if !delivered {
 			t.Error("the fixed fleet is not delivered")
 		}
 	})

@@ -62,7 +62,8 @@ func TestAccGiteaClientCertificate(t *testing.T) {
 	r.Apply()
 	r.ExpectEmptyPlan()
 	branch, _ := pull["branch"].(string)
-	if receive(t, local, on); pull["state"] != "open" || gitserver.Rev(t, local, branch) != head {
+	receive(t, local, on)
+	if pull["state"] != "open" || gitserver.Rev(t, local, branch) != head {
 		t.Errorf("the pull request: %v", pull)
 	}
 	if presented := front.Presented(); len(presented) == 0 || slices.Contains(presented, "") {

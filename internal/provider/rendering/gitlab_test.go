@@ -188,7 +188,8 @@ func TestAccGitLabRequests(t *testing.T) {
 	}))
 	count := func() (all, lookups int) {
 		for _, request := range fake.Requests() {
-			if all++; strings.HasPrefix(request.Path, "/projects/acme") {
+			all++
+			if strings.HasPrefix(request.Path, "/projects/acme") {
 				lookups++
 			}
 		}

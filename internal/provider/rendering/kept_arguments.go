@@ -129,7 +129,8 @@ func revertArguments(m resources.Model, r *record.Record) {
 		return
 	}
 	given := tfvalue.ValuesOf(promoted.Reason)
-	if given["commit"] = tfvalue.OrNil(promoted.Commit); !promoted.Unsettled {
+	given["commit"] = tfvalue.OrNil(promoted.Commit)
+	if !promoted.Unsettled {
 		given["unsettled"] = nil
 	}
 	m.SetIn("promotion", given)

@@ -128,7 +128,8 @@ func (r *killedRun) killPublication(request int, kill func()) (point string) {
 		if left > 0 && (req.Method == http.MethodGet || req.Method == http.MethodHead) {
 			return false
 		}
-		if left--; left == 0 {
+		left--
+		if left == 0 {
 			kill()
 		}
 		if left < 0 || left == 0 && !served {

@@ -218,7 +218,8 @@ func (r *killedRun) run(ctx context.Context) (changes bool, ds protocol.Diagnost
 	}
 	var published *protocol.Plan
 	if r.publishing != nil {
-		if published, ds = r.planPublication(commitOf(r.T, plan.Planned)); published == nil {
+		published, ds = r.planPublication(commitOf(r.T, plan.Planned))
+		if published == nil {
 			return false, ds
 		}
 	}
@@ -270,7 +271,8 @@ func (r *killedRun) kill() {
 		point = fmt.Sprintf("before writing request %d to the host", left)
 		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut} {
 			r.fake.Before(method, "", func() bool {
-				if left--; left == 0 {
+				left--
+				if left == 0 {
 					cancel()
 				}
 				return left <= 0
@@ -370,7 +372,8 @@ func (r *killedRun) event() {
 }
 
 func (r *killedRun) rule(name string, value any) {
-	if r.rules[name] = value; value == nil {
+	r.rules[name] = value
+	if value == nil {
 		delete(r.rules, name)
 	}
 	r.did("%s of the promotion is %v", name, value)
@@ -387,7 +390,8 @@ func (r *killedRun) settle() {
 		if ds.HasErrors() {
 			r.fatalf("a run without foreign commits is refused:\n%s", ds)
 		}
-		if r.did("an apply: %t", changes); !changes {
+		r.did("an apply: %t", changes)
+		if !changes {
 			return
 		}
 		if r.pulls {

@@ -38,7 +38,8 @@ func privateKeys(t *testing.T, private []byte) (keys map[string][]byte) {
 func withPrivate(t *testing.T, r protocol.Resource, key string, value []byte) protocol.Resource {
 	t.Helper()
 	keys := privateKeys(t, r.Private)
-	if keys[key] = value; value == nil {
+	keys[key] = value
+	if value == nil {
 		delete(keys, key)
 	}
 	private, err := json.Marshal(keys)

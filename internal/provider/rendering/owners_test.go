@@ -48,7 +48,8 @@ func TestOwners(t *testing.T) {
 		t.Helper()
 		_, state := p.Run(arguments(), arguments())
 		var err error
-		if description, err = strconv.Unquote(state["description"]); err != nil {
+		description, err = strconv.Unquote(state["description"])
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got := on.PullRequests()[number-1].Asked; !slices.Equal(got, want) {

@@ -54,7 +54,8 @@ func planChange(ctx context.Context, c *resources.Call) (p delivery.Plan, before
 	defer cancel()
 	rendered, found := render(ctx, c.Data, c.Plan, prior, before)
 	p, ps := decide(rendered, found, prior, before)
-	if tfvalue.AppendProblems(c.Diags, ps); c.Diags.HasError() {
+	tfvalue.AppendProblems(c.Diags, ps)
+	if c.Diags.HasError() {
 		return nil, before
 	}
 	tflog.Info(ctx, delivery.Reason(p), map[string]any{"environment": p.All().Wish.Environment})

@@ -280,7 +280,8 @@ func expectOnBranch(t *testing.T, repo, branch, at string, state map[string]any)
 		"files":            anyMap(files),
 		"tree_hash":        gitserver.MkTree(t, repo, entries.String()),
 	}
-	switch want["summary"] = nil; state["preview"] {
+	want["summary"] = nil
+	switch state["preview"] {
 	case "summary":
 		lines := map[string]any{}
 		for clusterType, folder := range folders {

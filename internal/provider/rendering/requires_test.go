@@ -73,7 +73,8 @@ func TestAccRequires(t *testing.T) {
 	r.ExpectEmptyPlan()
 	expect(both)
 	description := ""
-	if r.Output("description", &description); !strings.Contains(description, "-->|requires|") {
+	r.Output("description", &description)
+	if !strings.Contains(description, "-->|requires|") {
 		t.Errorf("the graph does not show the requirement:\n%s", description)
 	}
 

@@ -46,7 +46,10 @@ func apply(ctx context.Context, c *resources.Call) resources.Model {
 	var before *delivery.State
 	if c.State == nil {
 		*resources.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
-	} else if before = readDelivery(ctx, prior, c.Diags); c.Diags.HasError() {
+	} else {
+		before = readDelivery(ctx, prior, c.Diags)
+	}
+	if c.Diags.HasError() {
 		explainErrors(c.State, c.Diags, did, before, nil)
 		return nil
 	}
@@ -81,7 +84,8 @@ func lastPlan(
 	ctx context.Context, c *resources.Call, prior *delivery.Prior, before *delivery.State,
 ) (p delivery.Plan, found problem.Problems) {
 	a := decodeArguments(c.Plan.Decoder())
-	if p, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan); p != nil {
+	p, found = c.Data.LastPlans.Take(a.Environment, a.Destination, c.Plan)
+	if p != nil {
 		return p, found
 	}
 	rendered, found := render(ctx, c.Data, c.Plan, prior, before)

@@ -39,7 +39,8 @@ func readRollout(d tfvalue.Decoder, a *delivery.Arguments) *rollout.Rollout {
 		given.Report("Missing reason", "pause is blank. Write the reason why no further wave follows, or remove it.",
 			problem.Attr("pause"))
 	}
-	if r.SkipUnknown = unknown.Is(r.Skip); r.SkipUnknown {
+	r.SkipUnknown = unknown.Is(r.Skip)
+	if r.SkipUnknown {
 		r.Skip = ""
 	}
 	if skip := r.Skip; skip != "" && !treeHash.MatchString(skip) {

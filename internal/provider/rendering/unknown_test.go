@@ -212,7 +212,8 @@ func known(t *testing.T, at string, value, unknown any) any {
 		if _, there := all[key]; !there {
 			t.Errorf("%s: %s was planned and is missing", at, key)
 		}
-		if all[key] = known(t, at+"/"+key, all[key], open); open == true {
+		all[key] = known(t, at+"/"+key, all[key], open)
+		if open == true {
 			delete(all, key)
 		}
 	}

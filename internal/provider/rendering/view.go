@@ -264,7 +264,8 @@ func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventor
 	case destination.None:
 		v.commit, v.delivered, v.pullRequest = nil, nil, nil
 	case destination.Push:
-		if v.pullRequest = nil; p.Next.Known > inventory.Unread {
+		v.pullRequest = nil
+		if p.Next.Known > inventory.Unread {
 			v.delivered = p.Next.Complete
 		}
 	}
