@@ -55,10 +55,19 @@ func (p Destination) Validate(required bool) (ps problem.Problems) {
 	case p.Branch == "":
 		add("branch", "Missing branch", "gitops_repo needs the branch.")
 	}
-	check("repo", "Invalid repo URL", p.Repo, func(url string) error { _, err := giturl.Parse(url); return err })
+	check("repo", "Invalid repo URL", p.Repo, checkRepo)
 	check("branch", "Invalid branch name", p.Branch, gitbranch.CheckName)
 	check("path", "Invalid path", p.Path, CheckPath)
 	return ps
+}
+
+// checkRepo returns an error for a URL that names no repo, such as the root of a host. A credential may have such a URL.
+func checkRepo(url string) error {
+	at, err := giturl.Parse(url)
+	if err == nil && !at.IsLocal() && strings.Trim(at.Path, "/") == "" {
+		return errNoRepo
+	}
+	return err
 }
 
 // String names the destination in messages.

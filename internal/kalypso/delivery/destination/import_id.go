@@ -43,7 +43,7 @@ func ParseImportID(id string) (environment string, at Destination, err error) {
 	return environment, at, err
 }
 
-var errNoRepo = errors.New("it names no repo")
+var errNoRepo = errors.New("the URL names no repo")
 
 // Parse parses <repo>//<path>?ref=<branch>. The path may be missing; then it is the repo's root. In the
 // branch, %, & and ; are percent-encoded.
@@ -75,6 +75,9 @@ func Parse(text string) (at Destination, err error) {
 		}
 		at.Repo = repo[:scheme+i]
 		at.Path, err = CleanPath(repo[scheme+i+len("//"):])
+	}
+	if err == nil && errors.Is(checkRepo(at.Repo), errNoRepo) { // "host:/" and a path would be another URL
+		return Destination{}, errNoRepo
 	}
 	return at, err
 }

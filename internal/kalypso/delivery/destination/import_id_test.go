@@ -26,6 +26,7 @@ func TestImportID(t *testing.T) {
 	}
 	for id, said := range map[string]string{
 		"https://acme.io/gitops?ref=dev": "does not have the form", "dev@?ref=dev": "no repo",
+		"dev@host:/?ref=dev": "no repo", "dev@https://acme.io/?ref=dev": "no repo",
 		"dev@https://acme.io/gitops": "no branch", "dev@https://acme.io/gitops?ref=": "no branch",
 		"dev@https://acme.io/gitops?ref=a&b":     "if the branch is a&b, write ref=a%26b",
 		"dev@https://acme.io/gitops?ref=100%":    "if the branch is 100%, write ref=100%25",

@@ -58,9 +58,6 @@ func parseSCP(user, host, p string) (URL, error) {
 	if strings.HasPrefix(host, "-") || strings.HasPrefix(user, "-") {
 		return URL{}, errors.New("the host or user of the repository URL starts with a dash")
 	}
-	if p == "/" { // with a path after it, as in the ID of an import, it would look like a URL with a scheme
-		return URL{}, errors.New("the repository URL names no repository")
-	}
 	if u, err := url.Parse("ssh://" + host); err != nil || u.Host != host || normalHost(host) == "" || emptyLabel(host) {
 		return URL{}, errHost
 	}

@@ -15,7 +15,7 @@ func TestParseErrors(t *testing.T) {
 		"git:canary@git.acme.io:x",
 		"https://git.acme.io/x?token=canary", "https://git.acme.io/x#canary", "https://git.acme.io:canary/x",
 		"https://git.acme.io:99999/canary", "file:canary", "file://canary/x", "ssh://-oProxyCommand=canary/x",
-		"https://%zz:canary@x/y", "canary:/", "git@canary:/",
+		"https://%zz:canary@x/y",
 		"canary..:x", "https://canary../x", "ssh://git@canary...:22/x",
 	} {
 		at, err := giturl.Parse(url)
