@@ -19,7 +19,7 @@ type TargetMove struct {
 }
 
 // TargetMoves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave
-// in one wave and join in a later one, so Moves looks beyond this apply. It skips targets that are not known yet.
+// in one wave and join in a later one, so TargetMoves looks beyond this apply. It skips targets that are not known yet.
 func TargetMoves(t *NextTree, s *State) (all []TargetMove) {
 	if t.Rendered.Tree == nil || s == nil {
 		return nil
@@ -68,7 +68,8 @@ func RenamedTargets(t *NextTree, s *State) (lines []string) {
 }
 
 // CheckMoves returns the moves of deployment targets between cluster types as a warning, or as an error if the
-// guardrails forbid them, and accepted_changes does not allow these moves. If it does, Moved adds their ID to used.
+// guardrails forbid them, and accepted_changes does not allow these moves. If it does, CheckMoves adds their ID to
+// used.
 func CheckMoves(t *NextTree, s *State, used *[]ChangeID) (warnings []*Refusal, err error) {
 	moves := TargetMoves(t, s)
 	if len(moves) == 0 {

@@ -38,7 +38,7 @@ type Data struct {
 	AllowLocal bool
 	author     gitbranch.Author // without a time
 	Now        func() time.Time
-	// NewProofKey returns a new secret key for the private state of a rendering, see package past.
+	// NewProofKey returns a new secret key for the private state of a rendering, see [delivery.ProofKey].
 	NewProofKey func() string
 	hosts       []hostSettings
 	// Hosting returns the hosts that the provider is configured for. All resources share them and their tokens. The

@@ -61,7 +61,7 @@ func (p Destination) Validate(required bool) (ps problem.Problems) {
 	return ps
 }
 
-// checkRepo returns an error for a URL that names no repo, such as the root of a host. A credential may have such a URL.
+// checkRepo returns an error for a URL that names no repo, such as the root of a host, which a credential may have.
 func checkRepo(url string) error {
 	at, err := giturl.Parse(url)
 	if err == nil && !at.IsLocal() && strings.Trim(at.Path, "/") == "" {

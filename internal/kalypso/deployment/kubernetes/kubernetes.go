@@ -123,7 +123,8 @@ func explain(err error) string {
 	case apierrors.IsUnauthorized(err):
 		return "it rejects the credential"
 	case errors.Is(err, deployment.ErrTooManyReports):
-		return fmt.Sprintf("its objects have reports of more than %d MiB", maxReported>>20)
+		return fmt.Sprintf("its objects have reports of more than %d MiB: too many of them sync many objects, so let "+
+			"each sync less", maxReported>>20)
 	case errors.As(err, new(*http.MaxBytesError)):
 		return fmt.Sprintf("a response is larger than %d MiB", maxResponseBytes>>20)
 	}

@@ -102,6 +102,9 @@ func (f *folderSearch) search() error {
 			leading = append(leading, tree.parents...)
 		}
 	}
+	for _, tree := range f.trees { // so that list visits nothing that it does not count
+		tree.folders = slices.DeleteFunc(tree.folders, func(e entry) bool { return !f.trees[e.Hash].leads })
+	}
 	return nil
 }
 
@@ -129,9 +132,6 @@ func (f *folderSearch) list(at string, hash plumbing.Hash) error {
 		f.found = append(f.found, at)
 	}
 	for _, e := range tree.folders {
-		if !f.trees[e.Hash].leads {
-			continue
-		}
 		next := path.Join(at, e.Name)
 		if err := f.count(next); err != nil {
 			return f.snapshot.folderError(at, err)

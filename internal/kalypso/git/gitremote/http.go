@@ -173,7 +173,8 @@ func (h *httpSession) statusError(res *http.Response) error {
 	if err := webproxy.Answered(res); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	e := &statusError{text: fmt.Sprintf("HTTP status %d %s", res.StatusCode, http.StatusText(res.StatusCode))}
+	status := res.StatusCode
+	e := &statusError{status: status, text: fmt.Sprintf("HTTP status %d %s", status, http.StatusText(status))}
 	switch redirect := h.redirect(res.Request.URL); {
 	case redirect != "":
 		e.text, e.redirected = redirect+": "+e.text, true
@@ -218,6 +219,7 @@ func (h *httpSession) redirect(u *url.URL) string {
 // statusError is an answer with an error status.
 type statusError struct {
 	kind       error // a sentinel of this package, or nil
+	status     int   // of HTTP, or 0
 	text       string
 	redirected bool // the answer is not from the requested repository
 

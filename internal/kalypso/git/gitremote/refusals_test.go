@@ -1,11 +1,15 @@
 package gitremote
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 )
 
 // TestRefusals pins the messages with which each Git host refuses a push, and the error and its advice that follow.
@@ -170,8 +174,45 @@ func TestHints(t *testing.T) {
 		if got := Summary(kind); got != want[0] {
 			t.Errorf("%v: the summary is %q", kind, got)
 		}
-		if got := (&Remote{client: &Client{}}).hint(kind); !strings.Contains(got, want[1]) {
+		if got := (&Remote{client: &Client{}}).hint(kind, false); !strings.Contains(got, want[1]) {
 			t.Errorf("%v: the hint is %q", kind, got)
 		}
 	}
+}
+
+// TestCredentialHints: a hint about a refused credential names only what that credential has.
+func TestCredentialHints(t *testing.T) {
+	t.Parallel()
+	web, secure := giturl.URL{Scheme: "https", Host: "acme.io"}, giturl.URL{Scheme: "ssh", Host: "acme.io"}
+	for name, test := range map[string]struct {
+		at        giturl.URL
+		with      *auth
+		forbidden bool
+		want      string
+	}{
+		"none":              {web, nil, false, "no credential matches it;"},
+		"token":             {web, &auth{at: web, login: Login{Bearer: "t"}}, false, "was used, and may have expired;"},
+		"token, forbidden":  {web, &auth{at: web, login: Login{Bearer: "t"}}, true, "was used;"},
+		"certificate alone": {web, &auth{at: web}, false, "was used;"},
+		"key":               {secure, &auth{at: secure, signer: signer(t)}, false, "the server may not know its key;"},
+		"known_hosts alone": {secure, &auth{at: secure}, false, "was used;"},
+	} {
+		got := (&Remote{client: &Client{}, at: test.at, with: test.with}).hint(ErrUnauthorized, test.forbidden)
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s: the hint is %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func signer(t *testing.T) ssh.Signer {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := ssh.NewSignerFromKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer
 }

@@ -3,6 +3,7 @@ package gitremote
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
@@ -80,30 +81,34 @@ func (r *Remote) wrapError(ctx context.Context, op string, err error) error {
 			e.Text = strings.TrimPrefix(after, ": ")
 		}
 	}
+	answer, _ := errors.AsType[*statusError](err)
 	e.Hint = servertls.Advice(err)
-	if e.Hint == "" {
-		e.Hint = r.hint(e.Kind)
-	}
-	if answer, ok := errors.AsType[*statusError](err); ok && answer.redirected {
+	switch {
+	case answer != nil && answer.redirected:
 		e.Hint = "if the repository moved there, use its new URL"
+	case e.Hint == "":
+		e.Hint = r.hint(e.Kind, answer != nil && answer.status == http.StatusForbidden)
 	}
 	return e
 }
 
-// hint returns what to do about a kind of error.
-func (r *Remote) hint(kind error) string {
+// hint returns what to do about a kind of error. forbidden says that the server knows the credential's account.
+func (r *Remote) hint(kind error, forbidden bool) string {
 	credential, doubt := "no credential matches it", ""
-	used := ", and may have expired"
-	if r.at.Scheme == giturl.SchemeSSH {
-		used = ", and the server may not know its key"
-	}
+	token := false // or a password
 	switch {
 	case r.at.Ambiguous():
 		credential = "no credential is sent because the URL " + ambiguousPath
 	case r.client.loginSource(r.at) != "":
-		credential, doubt = r.client.loginSource(r.at)+" was used", used
+		credential, token = r.client.loginSource(r.at)+" was used", true
 	case r.with != nil && r.with.at.Host != "":
-		credential, doubt = "the credential for "+r.with.at.String()+" was used", used
+		credential, token = "the credential for "+r.with.at.String()+" was used", !r.with.login.IsZero()
+		if r.at.Scheme == giturl.SchemeSSH && r.with.signer != nil {
+			doubt = ", and the server may not know its key"
+		}
+	}
+	if r.at.Scheme != giturl.SchemeSSH && token && !forbidden {
+		doubt = ", and may have expired"
 	}
 	switch {
 	case errors.Is(kind, ErrUnauthorized) && !r.at.IsLocal():

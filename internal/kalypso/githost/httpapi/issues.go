@@ -18,7 +18,7 @@ type Issues struct {
 	Call func(ctx context.Context, op, method, path string, body, into any) (http.Header, error)
 	// Login returns the login of the account that the credential belongs to.
 	Login func(ctx context.Context) (string, error)
-	// Failed converts an error of Login to an error about an operation.
+	// Failed converts an error of Login, AddLabels or an answer to an error about an operation.
 	Failed func(op string, err error) error
 	// Query asks for pages with the newest issues, open and closed ones. SizeName is the parameter for the number of
 	// issues on a page, and Size is that number.
@@ -59,6 +59,9 @@ func (i *Issues) List(ctx context.Context) (all []githost.Issue, err error) {
 		var found []issue
 		header, err := i.Call(ctx, op, http.MethodGet,
 			fmt.Sprintf("?%s&%s=%d&page=%d", query, i.SizeName, p.Size, p.Number), nil, &found)
+		if err != nil {
+			return 0, false, err
+		}
 		for _, one := range found {
 			own := one.convert(login)
 			if !own.Own || one.PullRequest != nil {
@@ -72,7 +75,7 @@ func (i *Issues) List(ctx context.Context) (all []githost.Issue, err error) {
 				return 0, false, nil
 			}
 		}
-		return len(found), header != nil && strings.Contains(header.Get("Link"), `rel="next"`), err
+		return len(found), header != nil && strings.Contains(header.Get("Link"), `rel="next"`), nil
 	})
 	if err != nil {
 		return nil, err
@@ -94,7 +97,7 @@ func (i *Issues) Open(ctx context.Context, c githost.IssueContent) (*githost.Iss
 	op := i.Traits.IssuesOp("open an issue")
 	opened, err := i.one(Once(ctx), op, http.MethodPost, "", fields)
 	if err == nil && len(c.Labels) > 0 && i.AddLabels != nil {
-		err = i.Failed(op, i.AddLabels(ctx, opened.Number, c.Labels))
+		err = i.Failed(i.Traits.IssueOp("label", opened.Number), i.AddLabels(ctx, opened.Number, c.Labels))
 	}
 	return opened, err
 }
