@@ -18,13 +18,13 @@ func (s server) ImportResourceState(
 	defer reportPanic(func(ds diagnostics) {
 		resp = &tfprotov6.ImportResourceStateResponse{Diagnostics: ds}
 	})
-	ctx, _ = withoutBulk(ctx, nil)
+	ctx, bulk := resources.WithBulk(ctx, nil)
 	resp, err = s.ProviderServer.ImportResourceState(ctx, req)
 	if err != nil {
 		return resp, err
 	}
 	for _, imported := range resp.ImportedResources { // there is one at most
-		imported.Private = withBulk(ctx, imported.Private)
+		imported.Private = withBulk(bulk.Data, imported.Private)
 	}
 	return resp, nil
 }
@@ -80,7 +80,9 @@ func passPrivate[Req, Resp any](
 		resp, *ds = failed, why
 	}
 	defer reportPanic(fail)
-	ctx, *private = withoutBulk(ctx, *private)
+	data, rest := withoutBulk(*private)
+	ctx, bulk := resources.WithBulk(ctx, data)
+	*private = rest
 	resp, err = call(ctx, req)
 	if err != nil {
 		return resp, err
@@ -89,7 +91,7 @@ func passPrivate[Req, Resp any](
 	if why := explain(*ds, *private); why != nil {
 		fail(why)
 	} else {
-		*after = withBulk(ctx, *after)
+		*after = withBulk(bulk.Data, *after)
 	}
 	return resp, nil
 }
@@ -97,22 +99,21 @@ func passPrivate[Req, Resp any](
 // bulkKey is the key of the bulk data in a private state, see [resources.Bulk]. So far only renderings have bulk data.
 const bulkKey = "delivery"
 
-// withoutBulk returns a context with the bulk data of a private state, and the private state without them. A private
-// state that can't be read stays as it is, for the framework to reject.
-func withoutBulk(ctx context.Context, private []byte) (context.Context, []byte) {
+// withoutBulk returns the bulk data of a private state, and the private state without them. A private state that can't
+// be read stays as it is, for the framework to reject.
+func withoutBulk(private []byte) (data, rest []byte) {
 	keys := map[string][]byte{}
 	err := json.Unmarshal(private, &keys)
 	data, ok := keys[bulkKey]
 	if err != nil || !ok {
-		return resources.WithBulk(ctx, nil), private
+		return nil, private
 	}
 	delete(keys, bulkKey)
-	return resources.WithBulk(ctx, data), encodeKeys(keys)
+	return data, encodeKeys(keys)
 }
 
-// withBulk returns the private state with the bulk data of the context.
-func withBulk(ctx context.Context, private []byte) []byte {
-	data := *resources.Bulk(ctx)
+// withBulk returns the private state with bulk data.
+func withBulk(data, private []byte) []byte {
 	if len(data) == 0 {
 		return private
 	}

@@ -57,7 +57,7 @@ func importRendering(ctx context.Context, c *resources.Call, id string, identity
 		configuration.AppendDeliveryError(c.Diags, at, err)
 		return nil
 	}
-	writeDelivery(ctx, state, c.Diags)
+	writeDelivery(c, state)
 	return imported(c.State, state, preview)
 }
 

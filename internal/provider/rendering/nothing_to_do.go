@@ -15,7 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
@@ -67,7 +66,7 @@ func keepNothingToDo(
 	if !ok || !reflect.DeepEqual(plan, state) {
 		return
 	}
-	kept := nothingToDo{hashInputs(ctx, c.Data, state), claimedTree(next.Next), warnings}
+	kept := nothingToDo{hashInputs(c, state), claimedTree(next.Next), warnings}
 	resources.SetPrivate(ctx, c.Private, nothingToDoKey, kept, c.Diags)
 }
 
@@ -78,7 +77,7 @@ func planNothing(ctx context.Context, c *resources.Call) bool {
 		return false
 	}
 	kept := resources.GetPrivate[nothingToDo](ctx, c.Private, nothingToDoKey, c.Diags)
-	if !bytes.Equal(kept.Inputs, hashInputs(ctx, c.Data, c.State)) {
+	if !bytes.Equal(kept.Inputs, hashInputs(c, c.State)) {
 		return false
 	}
 	a := decodeArguments(c.State.Decoder())
@@ -93,9 +92,9 @@ func planNothing(ctx context.Context, c *resources.Call) bool {
 
 // hashInputs returns the hash of all inputs of a plan without a change: the provider's version, the state, and the
 // delivery in the private state.
-func hashInputs(ctx context.Context, data *configuration.Data, state resources.Model) []byte {
+func hashInputs(c *resources.Call, state resources.Model) []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %s\n", data.Version, *resources.Bulk(ctx))
+	fmt.Fprintf(h, "%q %s\n", c.Data.Version, c.Bulk.Data)
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		fmt.Fprintf(h, "%s %s\n", name, state[name])
 	}

@@ -44,7 +44,7 @@ func plan(ctx context.Context, c *resources.Call) resources.Model {
 func planChange(ctx context.Context, c *resources.Call) (p delivery.Plan, before *delivery.State) {
 	prior, limit := priorOf(c.State), timeouts.Value.Create
 	if c.State != nil { // after a refresh that found nothing, Terraform still passes the private state
-		before, limit = readDelivery(ctx, prior, c.Diags), timeouts.Value.Update
+		before, limit = readDelivery(c, prior), timeouts.Value.Update
 	}
 	if c.Diags.HasError() {
 		return nil, before
@@ -109,7 +109,7 @@ func planDestroy(ctx context.Context, c *resources.Call) {
 	if c.State == nil {
 		return
 	}
-	before := readDelivery(ctx, priorOf(c.State), c.Diags)
+	before := readDelivery(c, priorOf(c.State))
 	arguments := decodeArguments(c.State.Decoder())
 	tfvalue.AppendProblems(c.Diags, delivery.PlanDestroy(arguments, before))
 	if c.Data != nil {

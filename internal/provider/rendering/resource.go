@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
@@ -45,9 +44,9 @@ func apply(ctx context.Context, c *resources.Call) resources.Model {
 	prior := priorOf(c.State)
 	var before *delivery.State
 	if c.State == nil {
-		*resources.Bulk(ctx) = nil // the private state of a rendering that no longer exists, or is replaced
+		c.Bulk.Data = nil // the private state of a rendering that no longer exists, or is replaced
 	} else {
-		before = readDelivery(ctx, prior, c.Diags)
+		before = readDelivery(c, prior)
 	}
 	if c.Diags.HasError() {
 		explainErrors(c.State, c.Diags, did, before, nil)
@@ -66,7 +65,7 @@ func apply(ctx context.Context, c *resources.Call) resources.Model {
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})
 	tfvalue.AppendProblems(c.Diags, report.Result(p, result))
-	writeDelivery(ctx, result.State, c.Diags)
+	writeDelivery(c, result.State)
 	v, err := outcome(planned, c.State, p, result)
 	if err != nil {
 		c.Diags.AddAttributeError(path.Root("preview"), "File can't be shown", err.Error()+".")
@@ -107,7 +106,7 @@ func operations(ctx context.Context, data *configuration.Data) remote.Operations
 // refresh compares the branch with the last delivery, and keeps the result in the private state.
 func refresh(ctx context.Context, c *resources.Call) resources.Model {
 	prior := priorOf(c.State)
-	before := readDelivery(ctx, prior, c.Diags)
+	before := readDelivery(c, prior)
 	defer func() { explainErrors(c.State, c.Diags, did, before, nil) }()
 	if c.Diags.HasError() || !c.Known() {
 		return nil
@@ -126,7 +125,7 @@ func refresh(ctx context.Context, c *resources.Call) resources.Model {
 		return nil
 	}
 	if found.Changed {
-		writeDelivery(ctx, found.State, c.Diags)
+		writeDelivery(c, found.State)
 	}
 	files, err := revertedFiles(ctx, c, found.State)
 	if err != nil {
@@ -155,7 +154,7 @@ func revertedFiles(ctx context.Context, c *resources.Call, now *delivery.State) 
 // destroy removes the rendering's folders from the branch.
 func destroy(ctx context.Context, c *resources.Call) {
 	prior := priorOf(c.State)
-	before := readDelivery(ctx, prior, c.Diags)
+	before := readDelivery(c, prior)
 	defer func() { explainErrors(c.State, c.Diags, did, before, nil) }()
 	d := decodeArguments(c.State.Decoder())
 	tfvalue.AppendProblems(c.Diags, d.ValidateDestroy())
@@ -172,7 +171,7 @@ func destroy(ctx context.Context, c *resources.Call) {
 	after, destroyed, err := operations(ctx, c.Data).Destroy(ctx, d, prior, before)
 	tfvalue.AppendProblems(c.Diags, report.Destroyed(destroyed))
 	if err != nil {
-		writeDelivery(ctx, after, c.Diags)
+		writeDelivery(c, after)
 		configuration.AppendDeliveryError(c.Diags, d.Destination, err)
 		return
 	}
@@ -181,13 +180,13 @@ func destroy(ctx context.Context, c *resources.Call) {
 
 // readDelivery returns the delivery that the last run stored in the private state. It returns nil if this version of
 // the provider can't read it. It reports the private state of another rendering.
-func readDelivery(ctx context.Context, p *delivery.Prior, diags *diag.Diagnostics) *delivery.State {
-	s, err := delivery.DecodeState(*resources.Bulk(ctx))
+func readDelivery(c *resources.Call, p *delivery.Prior) *delivery.State {
+	s, err := delivery.DecodeState(c.Bulk.Data)
 	if err != nil {
 		return nil // absent, or of another version: Read recovers it from the branch
 	}
 	if s.Current() && !p.Of(s) {
-		diags.AddError("Private state of another rendering", fmt.Sprintf(
+		c.Diags.AddError("Private state of another rendering", fmt.Sprintf(
 			"The state is of environment %q at %s. Its private part is of environment %q at %s. A part of the state was "+
 				"edited or restored. Nothing was read or written. Restore the state from a backup. Or remove the rendering from "+
 				"the state with \"terraform state rm\", and import it again with \"terraform import\" and the ID %s.",
@@ -198,16 +197,16 @@ func readDelivery(ctx context.Context, p *delivery.Prior, diags *diag.Diagnostic
 }
 
 // writeDelivery keeps s in the private state for the next run. A nil s changes nothing.
-func writeDelivery(ctx context.Context, s *delivery.State, diags *diag.Diagnostics) {
+func writeDelivery(c *resources.Call, s *delivery.State) {
 	if s == nil {
 		return
 	}
 	data, err := s.Encode()
 	if err != nil {
-		diags.AddError("Private state can't be written", err.Error())
+		c.Diags.AddError("Private state can't be written", err.Error())
 		return
 	}
-	*resources.Bulk(ctx) = data
+	c.Bulk.Data = data
 }
 
 // logEvery is the interval at which long work logs its progress.

@@ -62,6 +62,7 @@ type Call struct {
 	Plan    Model               // nil in a refresh and a destroy
 	State   Model               // nil in a create
 	Private PrivateState
+	Bulk    *Bulk         // in the private state; nil if Terraform validates
 	Limit   time.Duration // the timeout of an apply
 	Removed bool          // a refresh sets it if what the resource made no longer exists
 	Diags   *diag.Diagnostics
@@ -138,7 +139,7 @@ func (r *managed) IdentitySchema(
 func (r *managed) call(
 	ctx context.Context, plan, state tfvalue.Getter, private PrivateState, diags *diag.Diagnostics,
 ) *Call {
-	c := &Call{Data: r.Data, Private: private, Diags: diags}
+	c := &Call{Data: r.Data, Private: private, Bulk: bulkOf(ctx), Diags: diags}
 	if plan != nil {
 		c.Plan = readModel(ctx, plan, diags)
 	}
@@ -282,7 +283,8 @@ func (r *importable) ImportState(
 ) {
 	defer CleanImport(&resp.Diagnostics)
 	c := &Call{
-		Data: r.Data, State: NullModel(resp.State.Schema.GetAttributes()), Private: resp.Private, Diags: &resp.Diagnostics,
+		Data: r.Data, State: NullModel(resp.State.Schema.GetAttributes()), Private: resp.Private, Bulk: bulkOf(ctx),
+		Diags: &resp.Diagnostics,
 	}
 	limited, cancel := context.WithTimeout(ctx, ReadTimeout)
 	defer cancel()

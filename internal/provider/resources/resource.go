@@ -54,17 +54,23 @@ func SetPrivate(ctx context.Context, private PrivateState, key string, v any, di
 	diags.Append(private.SetKey(ctx, key, data)...)
 }
 
-type bulkData struct{}
-
-// WithBulk returns the context of one call of a resource whose private state has these bulk data.
-func WithBulk(ctx context.Context, data []byte) context.Context {
-	return context.WithValue(ctx, bulkData{}, &data)
-}
-
-// Bulk returns the bulk data in the private state of a resource, for the caller to read or set. They need not be JSON.
+// Bulk contains the bulk data in the private state of a resource, for a call to read or set. They need not be JSON.
 // They bypass the framework, which parses and encodes all other private state in each call. With the delivery of
 // 100,000 assignments in the framework's part, a plan with nothing to do would take 9% more processor time, and
 // Terraform's state would be 27% larger.
-func Bulk(ctx context.Context) *[]byte {
-	return ctx.Value(bulkData{}).(*[]byte) //nolint:forcetypeassert // the provider's server passes such a context
+type Bulk struct{ Data []byte }
+
+type bulkKey struct{}
+
+// WithBulk returns the context of a call from Terraform that gets bulk data, and the bulk data, which the call may set.
+// The framework passes nothing else on to a [Call].
+func WithBulk(ctx context.Context, data []byte) (context.Context, *Bulk) {
+	bulk := &Bulk{data}
+	return context.WithValue(ctx, bulkKey{}, bulk), bulk
+}
+
+// bulkOf returns the bulk data of a call. It returns nil if Terraform validates.
+func bulkOf(ctx context.Context) *Bulk {
+	bulk, _ := ctx.Value(bulkKey{}).(*Bulk)
+	return bulk
 }
