@@ -74,8 +74,7 @@ func (a *Arguments) Located() bool {
 // WritesNothing reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
 // environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
 func (a *Arguments) WritesNothing(p *Prior) bool {
-	return a.frozen() ||
-		a.Delivers() && a.Rollout != nil && a.Rollout.Paused() != "" && (p == nil || !p.DeliveredBefore())
+	return stopOf(a, p) != nil
 }
 
 // frozen reports whether the promotion stops everything.

@@ -106,7 +106,7 @@ func (b *Branch) SetReplaced(
 func (b *Branch) AsState(at destination.Destination, existing inventory.Folders) *State {
 	s := &State{Destination: at, Delivered: existing, LastRead: *b}
 	if b.Record != nil {
-		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, InputsOf(b.Record)
+		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, inputsOf(b.Record)
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
@@ -32,6 +33,22 @@ type Change struct {
 	// RecordHash is the hash of the record's blob on the branch after the change. If no commit is needed, the blob may
 	// differ from Record.
 	RecordHash string
+}
+
+// CompareWithBranch decides on the change of a branch that contains at. old is the destination before a move within the
+// branch, or nil. It returns an error if the apply must not change it.
+func CompareWithBranch(t *NextTree, s *State, at, old *Branch) (*Change, error) {
+	t = t.On(s, at)
+	compared := NewComparison(t, s, at)
+	change, errs := newChange(compared, old)
+	errs = append(CheckKept(t), errs...)
+	if len(errs) > 0 {
+		return nil, problem.Errors(errs)
+	}
+	if !compared.Case.delivered() {
+		change.Before = at.AsState(t.Wish.Destination, change.Existing)
+	}
+	return change, nil
 }
 
 // newChange decides what the apply changes on the branch, and returns why it must not. After a refusal that

@@ -68,10 +68,10 @@ func refuse(a *Arguments, e *Refusal, used *[]ChangeID, kind string, stake []str
 	return e
 }
 
-// Removals returns the errors about folders that the change removes from the branch, now or with a later wave, and a
-// warnings about cluster types that stay and lose all their deployment targets, and about deployment targets of the
-// fleet that leave their last cluster types. existing are our folders there, with the
-// adopted ones. It adds the IDs of removals that accepted_changes allows to used.
+// Removals returns errors about the folders that the change removes from the branch, now or in a later wave. It returns
+// warnings about cluster types that stay but lose all their deployment targets, and about deployment targets that leave
+// their last cluster types. existing are our folders on the branch, and the adopted ones. It adds to used the IDs of
+// the changes that accepted_changes allows.
 func (c *Comparison) Removals(
 	existing inventory.Folders, adopted []string, used *[]ChangeID,
 ) (warnings []*Refusal, errs []error) {

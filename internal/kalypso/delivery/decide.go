@@ -1,9 +1,10 @@
 // Package delivery decides how a GitOps tree gets to its branch.
 //
-// [Render] renders the fleet with its [Arguments]. [Decide] compares the [Situation] with what the last run left, a
-// [State], and returns a [Plan] with its reasons: which folders belong to the rendering, what other people changed,
-// what the guardrails refuse, and which [NextTree] the one commit of an apply leaves. [PlanChange] applies the same
-// rules to the branch that an apply reads. The package contacts no server: package remote reads and writes the branch.
+// [Render] renders the fleet with its [Arguments]. [Decide] compares the rendered fleet with the [Situation], which
+// contains what the last run left, and returns a [Plan] with its reasons: which folders belong to the rendering, what
+// other people changed, what the guardrails refuse, and which [NextTree] the one commit of an apply leaves.
+// [CompareWithBranch] applies the same rules to the branch that an apply reads. The package contacts no server: package
+// remote reads and writes the branch.
 package delivery
 
 import (
@@ -92,7 +93,7 @@ func Settled(r *Rendered, p *Prior, s *State) *Keep {
 	return keep
 }
 
-// create plans the first apply. The plan reads the branch.
+// create plans the first apply. Nothing was delivered before, so nothing is compared.
 func create(base Basis) Plan {
 	return &Write{base, Effects{ReadsBranch: base.readsBranch()}, inventory.Unread}
 }
@@ -118,7 +119,8 @@ func undecided(base Basis) Plan {
 	return &Undecided{base, effects}
 }
 
-// effectsOf returns the effects of an apply that writes, or that may write. It adds what refuses them to the errors.
+// effectsOf returns the effects of an apply that writes, or that may write. It also sets the drift of base, and adds to
+// its errors and its accepted changes.
 func effectsOf(base *Basis) Effects {
 	s, t := base.Situation, base.Next
 	e := Effects{Replaced: s.replaced()}
@@ -128,7 +130,7 @@ func effectsOf(base *Basis) Effects {
 	if s.Wish.Strategy == destination.PullRequest && s.Wish.Located() {
 		e.Left.Pending = destinations(OldLocations(s.Wish, s.State))
 	}
-	e.Left.Paths = LeftByMove(s.Wish, s.State)
+	e.Left.Paths = leftByMove(s.Wish, s.State)
 	if s.Case == Computed {
 		e.Left.Trees, e.Left.PullRequest = s.remaining()
 	}
@@ -206,7 +208,7 @@ func destinations(places []*OldLocation) []destination.Destination {
 	return lists.Map(places, func(old *OldLocation) destination.Destination { return old.State.Destination })
 }
 
-// describable reports whether everything is known that [describe.Rendering] describes.
+// describable reports whether everything is known that package describe shows.
 func describable(t *NextTree) bool {
 	if t.Known < inventory.Whole || t.Wish.Strategy != destination.None && !t.Wish.Located() ||
 		t.Wish.Review.Known < inventory.Whole || unknown.Any(t.Wish.Sources) || t.Wish.Owners.HasUnknown() {

@@ -198,7 +198,7 @@ func text(plan Plan, on *situation) string {
 		add(w.Described == inventory.Partial, "not describable yet")
 	}
 	add(len(e.Adoption.Adopted) > 0, "adopts %v", e.Adoption.Adopted)
-	for _, m := range TargetMoves(p.Next, p.State) {
+	for _, m := range targetMoves(p.Next, p.State) {
 		add(true, "moves %s", m.Target)
 	}
 	if old, removes := plan.(*RemoveOld); removes {

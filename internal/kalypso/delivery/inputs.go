@@ -53,8 +53,8 @@ func (c ConfigInputs) same(other ConfigInputs) bool {
 	return c.Labels == other.Labels && maps.EqualFunc(c.Keys, other.Keys, sameValue)
 }
 
-// InputsOf returns the inputs that a record names.
-func InputsOf(r *record.Record) *Inputs { return &Inputs{Origins: r.Origins, Sources: r.Sources} }
+// inputsOf returns the inputs that a record names.
+func inputsOf(r *record.Record) *Inputs { return &Inputs{Origins: r.Origins, Sources: r.Sources} }
 
 // AllOrigins returns the files that the tree's objects were read from, with their commits.
 func (in *Inputs) AllOrigins() []origin.Origin { return in.Sources.Resolve(in.Origins) }

@@ -18,9 +18,9 @@ type TargetMove struct {
 	From, To []string
 }
 
-// TargetMoves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave
-// in one wave and join in a later one, so TargetMoves looks beyond this apply. It skips targets that are not known yet.
-func TargetMoves(t *NextTree, s *State) (all []TargetMove) {
+// targetMoves returns the deployment targets that the fleet's tree moves, by name. With a rollout, a target may leave
+// in one wave and join in a later one, so targetMoves looks beyond this apply. It skips targets that are not known yet.
+func targetMoves(t *NextTree, s *State) (all []TargetMove) {
 	if t.Rendered.Tree == nil || s == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func RenamedTargets(t *NextTree, s *State) (lines []string) {
 // guardrails forbid them, and accepted_changes does not allow these moves. If it does, CheckMoves adds their ID to
 // used.
 func CheckMoves(t *NextTree, s *State, used *[]ChangeID) (warnings []*Refusal, err error) {
-	moves := TargetMoves(t, s)
+	moves := targetMoves(t, s)
 	if len(moves) == 0 {
 		return nil, nil
 	}

@@ -137,7 +137,7 @@ func TestMoves(t *testing.T) {
 			inventory.Folders{"large": {Targets: target}, "small": {Targets: target}}, 0},
 		"target on a cluster type whose targets are unknown": {inventory.Folders{"new": {Targets: target}}, 0},
 	} {
-		moves := TargetMoves(d, &State{Delivered: c.existing})
+		moves := targetMoves(d, &State{Delivered: c.existing})
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
 		}

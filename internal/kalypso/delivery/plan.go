@@ -17,8 +17,8 @@ import (
 // Plan says what the apply of a rendering does, and why. It is one of [*Rest], [*Withhold], [*Keep],
 // [*Undecided], [*RemoveOld] and [*Write].
 //
-// A plan depends on the rendered fleet, the state, and the branch as the last run read it. [remote.Check] and the
-// deliveries apply the same rules to the branch that they read: see [Comparison]. No later step changes a plan.
+// A plan depends on the rendered fleet, the state, and the branch as the last run read it. Package remote applies the
+// same rules to the branch that it reads: see [Comparison]. No later step changes a plan.
 type Plan interface {
 	// All returns the common part of all plans.
 	All() *Basis
@@ -95,7 +95,7 @@ type RemoveOld struct {
 type Write struct {
 	Basis
 	Effects
-	// Described says how much [describe.Rendering] can describe. Partial: only the trees before and after the apply.
+	// Described says how much package describe can show. Partial: only the trees before and after the apply.
 	Described inventory.Known
 }
 

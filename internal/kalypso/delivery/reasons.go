@@ -34,9 +34,7 @@ func (s *Situation) deliveryReasons() (why []string) {
 		}
 	case destination.PullRequest:
 		switch {
-		case !state.Current():
-			return s.missing()
-		case state.Proposal == nil:
+		case !state.Current(), state.Proposal == nil:
 			return s.missing()
 		case !state.Proposal.Open():
 			if a.PullRequest.Reopen {

@@ -92,8 +92,8 @@ func ContainsOurs(s *State) bool {
 	return len(paths) > 0 || err != nil && s.LastRead.RecordError != ""
 }
 
-// LeftByMove lists the paths that a move leaves at the old location; "": it leaves none.
-func LeftByMove(a *Arguments, s *State) string {
+// leftByMove lists the paths that a move leaves at the old location; "": it leaves none.
+func leftByMove(a *Arguments, s *State) string {
 	if !a.Delivers() || !a.Located() || !a.KeepOld || !CaseOf(a, s).Moves() {
 		return ""
 	}

@@ -55,7 +55,7 @@ func (s *State) Reverted() bool {
 func (s *State) AsSeen() *State {
 	now, r := *s, s.LastRead.Record
 	now.Delivered, now.DeliveredRecord, now.Decisions = s.OwnFolders(), s.LastRead.RecordHash, r.Decisions
-	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.LastRead.Time), InputsOf(r)
+	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.LastRead.Time), inputsOf(r)
 	now.Base, now.Drift, now.RevertKnown = s.LastRead.Head, nil, false
 	now.Remember(s)
 	return &now

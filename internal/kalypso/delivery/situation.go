@@ -94,17 +94,18 @@ func (s *Situation) with(state *State) *Situation {
 func stopOf(a *Arguments, p *Prior) *Stop {
 	frozen := a.Promotion.Frozen()
 	switch {
-	case !a.WritesNothing(p):
-		return nil
 	case frozen != "":
 		return &Stop{Frozen, frozen}
 	case a.NoCommit:
 		return &Stop{NothingPromoted, "Nothing is promoted to the environment yet."}
+	case a.Delivers() && a.Rollout != nil && a.Rollout.Paused() != "" && (p == nil || !p.DeliveredBefore()):
+		return &Stop{RolloutPaused, "The rollout is paused, and nothing was delivered yet."}
 	}
-	return &Stop{RolloutPaused, "The rollout is paused, and nothing was delivered yet."}
+	return nil
 }
 
-// readsBranch reports whether the state does not contain the destination.
+// readsBranch reports whether the plan reads the branch to find errors, because the state does not contain the
+// destination.
 func (s *Situation) readsBranch() bool {
 	return s.Case != Update && s.Wish.Delivers() && s.Wish.Known == inventory.Whole
 }
@@ -115,8 +116,8 @@ func (s *Situation) Recovers() bool { return s.Case == Recover && s.Wish.Deliver
 // treeUnread reports whether the tree depends on a branch that the state does not contain: the branch may contain
 // folders to adopt, or the last delivery, or is not known yet.
 func (s *Situation) treeUnread() bool {
-	recovers := s.Prior != nil && s.Prior.TreeHash != "" && (s.State == nil || s.State.LastRead.Head != "")
-	return !s.State.Current() && (s.Wish.MayAdopt() || s.Wish.Known < inventory.Whole || recovers)
+	lastUnread := s.Prior != nil && s.Prior.TreeHash != "" && (s.State == nil || s.State.LastRead.Head != "")
+	return !s.State.Current() && (s.Wish.MayAdopt() || s.Wish.Known < inventory.Whole || lastUnread)
 }
 
 // last returns the state of the branch that got the last tree: the branch of the pull request, if one proposes it. It

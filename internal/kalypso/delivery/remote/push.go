@@ -80,7 +80,7 @@ func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.
 			return nil, err
 		}
 	}
-	change, err := delivery.PlanChange(t, s, at, old)
+	change, err := delivery.CompareWithBranch(t, s, at, old)
 	if err != nil {
 		return nil, err
 	}

@@ -7,25 +7,8 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
-
-// PlanChange decides on the change of a branch that contains at. old is the destination before a move within the
-// branch, or nil. It returns an error if the apply must not change it.
-func PlanChange(t *NextTree, s *State, at, old *Branch) (*Change, error) {
-	t = t.On(s, at)
-	compared := NewComparison(t, s, at)
-	change, errs := newChange(compared, old)
-	errs = append(CheckKept(t), errs...)
-	if len(errs) > 0 {
-		return nil, problem.Errors(errs)
-	}
-	if !compared.Case.delivered() {
-		change.Before = at.AsState(t.Wish.Destination, change.Existing)
-	}
-	return change, nil
-}
 
 // after returns the branch after the change, with its head.
 func (c *Change) after(head string) Branch {
