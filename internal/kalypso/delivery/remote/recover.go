@@ -15,6 +15,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Import reads the state of an environment's rendering from the record at a destination. It also reads earlier
@@ -46,33 +47,18 @@ func readDeliveries(
 	if err != nil {
 		return nil, err
 	}
-	hashes := gitbranch.Hashes(all.FirstParents)
-	records, err := history.FileAt(at.RecordPath(), hashes)
-	if err != nil {
-		return nil, err
-	}
-	folders, err := history.FoldersAt(at.Path, hashes)
+	revisions, err := record.Along(history, at, all.FirstParents)
 	if err != nil {
 		return nil, err
 	}
 	var deliveries []delivery.EarlierDelivery
-	for _, commit := range hashes {
-		text, there := records[commit]
-		if !there {
+	for r := range revisions {
+		if r.Record == nil || r.Record.Environment != environment {
 			continue
 		}
-		found, err := record.Parse(text)
-		if err != nil || found.Environment != environment {
-			continue
-		}
-		listed := map[string]tree.Hash{}
-		for _, name := range found.ClusterTypes {
-			if hash, there := folders[commit][name]; there {
-				listed[name] = tree.Hash(hash)
-			}
-		}
+		listed := sets.MapValues(r.Listed(), func(hash plumbing.Hash) tree.Hash { return tree.Hash(hash) })
 		deliveries = append(deliveries, delivery.EarlierDelivery{
-			Record: plumbing.ComputeHash(plumbing.BlobObject, text).String(), Tree: tree.FolderHash(listed).String(),
+			Record: plumbing.ComputeHash(plumbing.BlobObject, r.Text).String(), Tree: tree.FolderHash(listed).String(),
 		})
 	}
 	return deliveries, nil

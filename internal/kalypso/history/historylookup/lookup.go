@@ -17,6 +17,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // MaxCommits limits the commits of a branch that are read.
@@ -85,36 +86,27 @@ func readBranch(
 	for _, c := range all.Commits {
 		messages[c.Hash] = c.Message
 	}
-	hashes := gitbranch.Hashes(all.FirstParents)
-	records, err := snapshot.History().FileAt(at.RecordPath(), hashes)
+	revisions, err := record.Along(snapshot.History(), at, all.FirstParents)
 	if err != nil {
 		return nil, false, err
 	}
-	folders, err := snapshot.History().FoldersAt(at.Path, hashes)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, c := range all.FirstParents {
+	for r := range revisions {
+		c := r.Commit
+		switch {
+		case errors.Is(r.Err, record.ErrNewer) && c.Hash == snapshot.Commit:
+			return nil, false, &record.Error{At: at, Err: r.Err}
+		case r.Err != nil:
+			continue
+		}
 		next := history.Commit{Hash: c.Hash.String(), Time: c.When, Subject: c.Subject,
 			Author: printable.Line(fmt.Sprintf("%s <%s>", c.Author.Name, c.Author.Email))}
-		if text, there := records[c.Hash]; there {
-			found, err := record.Parse(text)
-			switch {
-			case errors.Is(err, record.ErrNewer) && c.Hash == snapshot.Commit:
-				return nil, false, &record.Error{At: at, Err: err}
-			case err != nil:
-				continue
-			}
-			next.Folders, next.Changes = map[string]string{}, objectsOf(c, messages)
+		if found := r.Record; found != nil {
+			next.Folders = sets.MapValues(r.Listed(), plumbing.Hash.String)
+			next.Changes = objectsOf(c, messages)
 			next.Record = &record.Record{Environment: found.Environment, PromotedCommit: found.PromotedCommit,
 				Promotion: found.Promotion, Rollout: found.Rollout} // the other fields take much memory
 			if found.Rollout != nil {
 				found.Rollout.EarlierHashes = nil // likewise
-			}
-			for _, name := range found.ClusterTypes {
-				if hash, there := folders[c.Hash][name]; there {
-					next.Folders[name] = hash.String()
-				}
 			}
 		}
 		commits = append(commits, next)

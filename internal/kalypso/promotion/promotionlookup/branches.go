@@ -69,26 +69,20 @@ func readDeliveries(
 	if err != nil {
 		return nil, err
 	}
-	hashes := gitbranch.Hashes(all.FirstParents)
-	records, err := history.FileAt(at.RecordPath(), hashes)
+	revisions, err := record.Along(history, at, all.FirstParents)
 	if err != nil {
 		return nil, err
 	}
-	tracked, err := history.FileAt(record.PromotedCommitFile, hashes)
+	tracked, err := history.FileAt(record.PromotedCommitFile, gitbranch.Hashes(all.FirstParents))
 	if err != nil {
 		return nil, err
 	}
-	folders, err := history.FoldersAt(at.Path, hashes)
-	if err != nil {
-		return nil, err
-	}
-	for _, commit := range hashes {
-		next := promotion.Delivery{Commit: strings.TrimSpace(string(tracked[commit]))}
-		if text, ok := records[commit]; ok {
-			found, err := record.Parse(text)
-			if err != nil {
-				continue
-			}
+	for r := range revisions {
+		if r.Err != nil {
+			continue
+		}
+		next := promotion.Delivery{Commit: strings.TrimSpace(string(tracked[r.Commit.Hash]))}
+		if found := r.Record; found != nil {
 			next.Commit, next.RolledBack = found.PromotedCommit, found.Promotion.RolledBack
 			if taken := found.FinalPromotion(); found.Rollout.UnderWay() && taken.RolledBack != "" {
 				delivered = append(delivered, promotion.Delivery{
@@ -98,7 +92,7 @@ func readDeliveries(
 			if !found.Rollout.UnderWay() {
 				next.Folders = map[string]string{}
 				for _, name := range found.ClusterTypes {
-					next.Folders[name] = folders[commit][name].String()
+					next.Folders[name] = r.Folders[name].String()
 				}
 			}
 		}
