@@ -44,11 +44,11 @@ func TestReportsOfManyNamespaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := k.addNested(t.Context())
-		if !errors.Is(err, deployment.ErrTooManyReports) || !strings.Contains(explain(err), "more than 64 MiB") {
+		if !errors.Is(err, deployment.ErrTooManyReports) || !strings.Contains(explain(err), "more than 256 MiB") {
 			t.Errorf("got %v", err)
 		}
 	})
-	if n := len(k.Reports); n < 100_000 || peak > 256<<20 {
+	if n := len(k.Reports); n < 100_000 || peak > 1<<30 {
 		t.Errorf("%d reports took %d MiB", n, peak>>20)
 	}
 }
