@@ -17,13 +17,13 @@ func TestChanges(t *testing.T) {
 		before, after inventory.Folders
 		want          map[string]string
 	}{
-		{"no change", foldersOf("large/a=1"), foldersOf("large/a=1"), map[string]string{}},
-		{"first delivery", nil, foldersOf("large/a=1", "large/b=1", "small"),
+		{"no change", FoldersOf("large/a=1"), FoldersOf("large/a=1"), map[string]string{}},
+		{"first delivery", nil, FoldersOf("large/a=1", "large/b=1", "small"),
 			map[string]string{"large": "+2 -0 ~0", "small": "+0 -0 ~0"}},
-		{"added, removed and changed target", foldersOf("large/a=1", "large/b=1", "large/c=1"),
-			foldersOf("large/a=1", "large/b=2", "large/d=1"),
+		{"added, removed and changed target", FoldersOf("large/a=1", "large/b=1", "large/c=1"),
+			FoldersOf("large/a=1", "large/b=2", "large/d=1"),
 			map[string]string{"large": "+1 -1 ~1"}},
-		{"removed cluster type", foldersOf("large/a=1", "small/b=1"), foldersOf("large/a=1"),
+		{"removed cluster type", FoldersOf("large/a=1", "small/b=1"), FoldersOf("large/a=1"),
 			map[string]string{"small": "+0 -1 ~0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestChanges(t *testing.T) {
 }
 
 func TestGuardrails(t *testing.T) {
-	four := foldersOf("large/a=1", "large/b=1", "small/c=1", "small/d=1")
+	four := FoldersOf("large/a=1", "large/b=1", "small/c=1", "small/d=1")
 	empty := Guardrails{MaxRemoved: "100%", AllowEmpty: true}
 	number := func(n string) Guardrails { return Guardrails{MaxRemoved: n} }
 	usual := Guardrails{MaxRemoved: DefaultMaxRemoved}
@@ -48,32 +48,32 @@ func TestGuardrails(t *testing.T) {
 		reason        string
 	}{
 		{"empty branch", usual, nil, four, false, nil, ""},
-		{"all targets changed", usual, four, foldersOf("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
-		{"half of the targets removed", usual, four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
-		{"more than half of the targets removed", usual, four, foldersOf("large/a=1"), false,
+		{"all targets changed", usual, four, FoldersOf("large/a=2", "large/b=2", "small/c=2", "small/d=2"), false, nil, ""},
+		{"half of the targets removed", usual, four, FoldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"more than half of the targets removed", usual, four, FoldersOf("large/a=1"), false,
 			[]string{"large/b", "small/c", "small/d"},
 			`removes 3 of 4 deployment target folders, and guardrails.max_removed is "50%"`},
-		{"targets moved to another cluster type", usual, four, foldersOf("small/a=1", "small/b=1", "small/c=1", "large/d=1"),
+		{"targets moved to another cluster type", usual, four, FoldersOf("small/a=1", "small/b=1", "small/c=1", "large/d=1"),
 			false,
 			[]string{"large/a", "large/b", "small/d"}, "3 of 4"},
-		{"more targets removed than max_removed", number("1"), four, foldersOf("large/a=1", "small/c=1"), false,
+		{"more targets removed than max_removed", number("1"), four, FoldersOf("large/a=1", "small/c=1"), false,
 			[]string{"large/b", "small/d"}, `is "1"`},
-		{"as many targets removed as max_removed", number("2"), four, foldersOf("large/a=1", "small/c=1"), false, nil, ""},
-		{"a target removed, max_removed is 0", number("0"), four, foldersOf("large/a=1", "large/b=1", "small/c=1"), false,
+		{"as many targets removed as max_removed", number("2"), four, FoldersOf("large/a=1", "small/c=1"), false, nil, ""},
+		{"a target removed, max_removed is 0", number("0"), four, FoldersOf("large/a=1", "large/b=1", "small/c=1"), false,
 			[]string{"small/d"}, `1 of 4`},
-		{"all targets removed, max_removed is 100", number("100"), four, foldersOf("large", "small"), false,
+		{"all targets removed, max_removed is 100", number("100"), four, FoldersOf("large", "small"), false,
 			[]string{"large/a", "large/b", "small/c", "small/d"},
 			"all 4 deployment target folders, and guardrails.allow_empty is false. It"},
-		{"the only target removed", number("1"), foldersOf("large/a=1"), foldersOf("large"), false, []string{"large/a"},
+		{"the only target removed", number("1"), FoldersOf("large/a=1"), FoldersOf("large"), false, []string{"large/a"},
 			"removes the only deployment target folder, and guardrails.allow_empty is false. It"},
 		{"all targets removed, more than max_removed", usual, four, nil, false, []string{"large/a", "large/b", "small/c",
 			"small/d"},
 			"all 4 deployment target folders"},
 		{"all targets removed, allow_empty", empty, four, nil, false, nil, ""},
-		{"all files of a target empty", number("0"), four, foldersOf("large/a=-", "large/b=1", "small/c=1", "small/d=1"),
+		{"all files of a target empty", number("0"), four, FoldersOf("large/a=-", "large/b=1", "small/c=1", "small/d=1"),
 			false,
 			[]string{"large/a"}, "1 of 4"},
-		{"all files of a target empty, as before", number("0"), foldersOf("large/a=-", "large/b=1"), foldersOf("large/a=-",
+		{"all files of a target empty, as before", number("0"), FoldersOf("large/a=-", "large/b=1"), FoldersOf("large/a=-",
 			"large/b=1"), false, nil,
 			""},
 		{"another environment", usual, four, four, true, []string{"large/a", "large/b", "small/c", "small/d"}, "all 4"},
@@ -102,9 +102,9 @@ func TestGuardrails(t *testing.T) {
 	}
 }
 
-// foldersOf returns the folders of entries such as "large/web=1": the deployment target web of the cluster type large,
+// FoldersOf returns the folders of entries such as "large/web=1": the deployment target web of the cluster type large,
 // with the hash 1. With the hash "-", all files of the target are empty.
-func foldersOf(entries ...string) inventory.Folders {
+func FoldersOf(entries ...string) inventory.Folders {
 	inv := inventory.Folders{}
 	slices.SortFunc(entries, func(a, b string) int {
 		one, _, _ := strings.Cut(a, "=")

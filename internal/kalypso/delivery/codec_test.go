@@ -5,8 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha1" // as Git does
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,30 +13,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 )
-
-// foldersOf returns the folders of entries such as "large/web=1": the deployment target web of the cluster type large,
-// with the hash 1. With the hash "-", all files of the target are empty.
-func foldersOf(entries ...string) inventory.Folders {
-	inv := inventory.Folders{}
-	slices.SortFunc(entries, func(a, b string) int {
-		one, _, _ := strings.Cut(a, "=")
-		two, _, _ := strings.Cut(b, "=")
-		return strings.Compare(one, two)
-	})
-	for _, entry := range entries {
-		at, hash, _ := strings.Cut(entry, "=")
-		name, target, ok := strings.Cut(at, "/")
-		folder := inv[name]
-		if ok {
-			sum := sha1.Sum([]byte(hash))
-			folder.Targets = append(folder.Targets,
-				inventory.Target{Name: target, Hash: inventory.ShortHash(sum[:6]), Empty: hash == "-"})
-		}
-		folder.Hash = sha1.Sum([]byte(folder.Hash.String() + entry))
-		inv[name] = folder
-	}
-	return inv
-}
 
 // reread encodes and decodes a state, as the next run does.
 func reread(t *testing.T, s *delivery.State) *delivery.State {
@@ -61,8 +35,9 @@ func branchWith(inv inventory.Folders) delivery.Branch {
 
 // TestState: a state is encoded and decoded without loss, even if the branch differs from the delivered tree.
 func TestState(t *testing.T) {
-	one, two := foldersOf("large/a=1", "large/b=1", "small/c=2"), foldersOf("large/a=1", "small/c=2", "theirs/d=1")
-	whole := foldersOf("large/a=1", "large/b=-", "large/c=3")
+	one := delivery.FoldersOf("large/a=1", "large/b=1", "small/c=2")
+	two := delivery.FoldersOf("large/a=1", "small/c=2", "theirs/d=1")
+	whole := delivery.FoldersOf("large/a=1", "large/b=-", "large/c=3")
 	for _, i := range []int{0, 1} { // the target c has no whole hash
 		target := &whole["large"].Targets[i]
 		target.FullHash = sha1.Sum([]byte(target.Name))
@@ -77,9 +52,9 @@ func TestState(t *testing.T) {
 		"state with a proposal": {Delivered: one, LastRead: branchWith(one),
 			Proposal: &delivery.Proposal{Number: 7, Head: &delivery.State{Delivered: two, LastRead: branchWith(two)}}},
 		"names with blanks and control characters": {
-			Delivered: foldersOf("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`, "large/ =5",
-				"large/ä=6"),
-			LastRead: branchWith(foldersOf("large/b=1", "a b/a\x00=-")),
+			Delivered: delivery.FoldersOf("large/my folder=1", "large/my folder empty=2", "large/a\nb=3", `large/"=4`,
+				"large/ =5", "large/ä=6"),
+			LastRead: branchWith(delivery.FoldersOf("large/b=1", "a b/a\x00=-")),
 		},
 		"whole hashes": {Delivered: whole, LastRead: branchWith(whole), WholeHashes: true},
 	} {
@@ -97,7 +72,7 @@ func TestStateSize(t *testing.T) {
 	for i := range entries {
 		entries[i] = fmt.Sprintf("ct-%03d/workload-%03d-target=%d", i/100, i%100, i)
 	}
-	of := foldersOf(entries...)
+	of := delivery.FoldersOf(entries...)
 	text, err := (&delivery.State{Delivered: of, LastRead: branchWith(of)}).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +84,7 @@ func TestStateSize(t *testing.T) {
 
 // TestDecodeBrokenState: data that are not a state, or only a part of one, are an error.
 func TestDecodeBrokenState(t *testing.T) {
-	one := foldersOf("large/a=1", "large/b=-", "small/c=2")
+	one := delivery.FoldersOf("large/a=1", "large/b=-", "small/c=2")
 	whole, err := (&delivery.State{Delivered: one, LastRead: branchWith(one)}).Encode()
 	if err != nil {
 		t.Fatal(err)

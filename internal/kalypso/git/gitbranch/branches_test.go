@@ -3,9 +3,11 @@ package gitbranch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -188,6 +190,40 @@ func TestFoldersWithBomb(t *testing.T) {
 	if found, err := s.FoldersWith("none"); err != nil || len(found) > 0 {
 		t.Errorf("found %v, %v", found, err)
 	}
+	if _, err := s.FoldersWith("x"); !errors.Is(err, gitbranch.ErrTooManyFolders) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFoldersWithWideBomb: each of 10^6 folders has 20,000 folders without the file, and one with it. The search skips
+// these where it has looked into their tree once, and not again at each path.
+func TestFoldersWithWideBomb(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	gitserver.Seed(t, repo, "main", map[string]string{"with/x": "x", "without/y": "y"})
+	with := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "main:with"))
+	without := strings.TrimSpace(gitserver.Git(t, repo, "rev-parse", "main:without"))
+	var text strings.Builder
+	text.WriteString("040000 tree " + with + "\ta\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "040000 tree %s\tb%05d\n", without, i)
+	}
+	tree := gitserver.MkTree(t, repo, text.String())
+	for range 6 {
+		text.Reset()
+		for i := range 10 {
+			fmt.Fprintf(&text, "040000 tree %s\t%c\n", tree, 'a'+i)
+		}
+		tree = gitserver.MkTree(t, repo, text.String())
+	}
+	gitserver.SetTree(t, repo, "main", "clusters", tree)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // two seconds are usual
+	defer cancel()
+	s, err := open(t, "file://"+repo, "main").Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	if _, err := s.FoldersWith("x"); !errors.Is(err, gitbranch.ErrTooManyFolders) {
 		t.Errorf("got %v", err)
 	}
