@@ -494,7 +494,11 @@ func TestKilledApplies(t *testing.T) {
 		"publication, feedback and records": func(r *killedRun) { r.publishes(); r.records() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds.Of(t, 3, 40) {
+			usual := 3
+			if testing.Short() {
+				usual = 1
+			}
+			for seed := range seeds.Of(t, usual, 40) {
 				t.Run(fmt.Sprint(seed), func(t *testing.T) {
 					t.Parallel()
 					r := newKilledRun(t, seed)

@@ -23,7 +23,7 @@ func parse(t testing.TB, all ...windows.Arguments) windows.Windows {
 }
 
 // TestOracle compares the states of 10,000 random windows with the states that testdata/oracle.py recorded from
-// croniter and dateutil.
+// croniter and dateutil; with -short, every eighth of them.
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/oracle.tsv.gz")
@@ -59,13 +59,18 @@ func TestOracle(t *testing.T) {
 			at = now.Add(minutes(wait))
 			changes++
 		}
+		if state == "open" {
+			open++
+		}
+		if i%8 != 0 && testing.Short() {
+			continue
+		}
 		s := parse(t, windows.Arguments{
 			Kind: windows.Allow, Schedule: schedule, Duration: duration, TimeZone: zone,
 		}).At(now)
 		got := s.OpensAt
 		if s.Closed == "" {
 			got = s.OpenUntil
-			open++
 		}
 		if (s.Closed == "") != (state == "open") || !got.Equal(at) {
 			t.Errorf("%s for %s in %s at %s: %+v, want %s at %s", schedule, duration, zone, now, s, state, at)
