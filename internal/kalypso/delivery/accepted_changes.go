@@ -31,8 +31,8 @@ var changeID = regexp.MustCompile(`^(` + strings.Join(idKinds, "|") + `)-[0-9a-f
 // digits of the hash of what is at stake. Any other change has another ID.
 type ChangeID string
 
-// NewChangeID returns the ID of a change of a kind. stake lists what makes it this change.
-func NewChangeID(kind string, stake ...string) ChangeID {
+// newChangeID returns the ID of a change of a kind. stake lists what makes it this change.
+func newChangeID(kind string, stake ...string) ChangeID {
 	h := sha256.New()
 	for _, part := range stake {
 		fmt.Fprintf(h, "%q\n", part)
@@ -43,21 +43,21 @@ func NewChangeID(kind string, stake ...string) ChangeID {
 // AcceptedChanges are the changes that people allow one by one: the argument accepted_changes.
 type AcceptedChanges []string
 
-// Accepts reports whether the change may be made, although it is refused otherwise.
-func (a AcceptedChanges) Accepts(id ChangeID) bool { return slices.Contains(a, string(id)) }
+// accepts reports whether the change may be made, although it is refused otherwise.
+func (a AcceptedChanges) accepts(id ChangeID) bool { return slices.Contains(a, string(id)) }
 
 // Unknown reports whether an ID is not known yet. Then the apply decides which changes are accepted.
 func (a AcceptedChanges) Unknown() bool { return slices.ContainsFunc(a, unknown.Is) }
 
-// MayAdopt reports whether an ID may allow the rendering to adopt what its destination contains.
-func (a AcceptedChanges) MayAdopt() bool {
+// mayAdopt reports whether an ID may allow the rendering to adopt what its destination contains.
+func (a AcceptedChanges) mayAdopt() bool {
 	return a.Unknown() ||
 		slices.ContainsFunc(a, func(id string) bool { return strings.HasPrefix(id, IDOccupied+"-") })
 }
 
 // Allow reports whether the change is accepted, or may be. If it is, Allow adds its ID to accepted.
 func (a AcceptedChanges) Allow(id ChangeID, accepted *[]ChangeID) bool {
-	if !a.Accepts(id) {
+	if !a.accepts(id) {
 		return a.Unknown()
 	}
 	*accepted = append(*accepted, id)

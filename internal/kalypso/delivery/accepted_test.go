@@ -150,7 +150,7 @@ func TestAcceptedInPlan(t *testing.T) {
 	id := DriftID(drifted.state)
 	drifted.desired.AcceptedChanges = AcceptedChanges{string(id)}
 	d := drifted.decide(t).All()
-	if len(d.Drift) != 1 || d.Next.Wish.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
+	if len(d.Drift) != 1 || d.Next.Args.ReactionTo(d.Drift[0]) != drift.Overwrite || d.Accepted[0] != id {
 		t.Errorf("accepted drift: %v, %v", d.Drift, d.Accepted)
 	}
 	for name, other := range map[string]func(*State){
@@ -158,7 +158,7 @@ func TestAcceptedInPlan(t *testing.T) {
 		"another head": func(s *State) { s.LastRead.Head = "next" },
 	} {
 		other(drifted.state)
-		if d := drifted.decide(t).All(); d.Next.Wish.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
+		if d := drifted.decide(t).All(); d.Next.Args.ReactionTo(d.Drift[0]) != drift.Fail || len(d.Accepted) > 0 {
 			t.Errorf("%s: %v", name, d.Accepted)
 		}
 	}

@@ -27,7 +27,7 @@ func (a *Arguments) Inputs() *Inputs {
 	}
 	in.Objects = otherObjects(a.Fleet)
 	if a.Review.Detail == DetailLines {
-		in.SetFleet(HideSecrets(a.Fleet, func(_ *fleet.Config, _ string) string { return HiddenText }))
+		in.setFleet(HideSecrets(a.Fleet, func(_ *fleet.Config, _ string) string { return HiddenText }))
 	}
 	return in
 }
@@ -57,7 +57,7 @@ func otherObjects(f *fleet.Fleet) map[string]string {
 		if err != nil {
 			panic(err) // texts and numbers always marshal
 		}
-		found[kind+" "+name] = Fingerprint(name, kind, string(data))
+		found[kind+" "+name] = fingerprint(name, kind, string(data))
 	}
 	return found
 }
@@ -72,10 +72,10 @@ func objectInputs(
 		if err != nil {
 			panic(err) // strings always marshal
 		}
-		c.Labels = Fingerprint(m.Name, "", string(labels))
+		c.Labels = fingerprint(m.Name, "", string(labels))
 	}
 	for name, value := range data {
-		key := KeyInput{Value: Fingerprint(m.Name, name, value)}
+		key := KeyInput{Value: fingerprint(m.Name, name, value)}
 		if detail == DetailValues {
 			key.Shown = new(shown(name, value))
 		}

@@ -71,9 +71,9 @@ func (a *Arguments) Located() bool {
 	return !unknown.Is(at.Repo) && !unknown.Is(at.Branch) && !unknown.Is(at.Path)
 }
 
-// WritesNothing reports whether the apply writes nothing, whatever the fleet renders to: nothing is promoted yet, the
+// Stopped reports whether a [Stop] lets nothing go, whatever the fleet renders to: nothing is promoted yet, the
 // environment is frozen, or the rollout is paused before anything was delivered. p is nil for a create.
-func (a *Arguments) WritesNothing(p *Prior) bool {
+func (a *Arguments) Stopped(p *Prior) bool {
 	return stopOf(a, p) != nil
 }
 
@@ -83,14 +83,14 @@ func (a *Arguments) frozen() bool { return a.NoCommit || a.Promotion.Frozen() !=
 // ImportID returns the ID that imports the rendering after its state was lost.
 func (a *Arguments) ImportID() string { return a.Destination.ImportID(a.Environment, a.Preview) }
 
-// MayAdopt reports whether the rendering may adopt what its destination contains. With accepted_changes, only the
+// mayAdopt reports whether the rendering may adopt what its destination contains. With accepted_changes, only the
 // contents of the branch decide.
-func (a *Arguments) MayAdopt() bool { return a.Adopt || a.AcceptedChanges.MayAdopt() }
+func (a *Arguments) mayAdopt() bool { return a.Adopt || a.AcceptedChanges.mayAdopt() }
 
 // ReactionTo returns the reaction to the foreign changes that s contains.
 func (a *Arguments) ReactionTo(s *State) drift.Reaction {
 	switch {
-	case a.AcceptedChanges.Accepts(DriftID(s)):
+	case a.AcceptedChanges.accepts(DriftID(s)):
 		return drift.Overwrite
 	case a.replacesPromotion(s):
 		return drift.Overwrite
@@ -104,18 +104,18 @@ func (a *Arguments) ReactionTo(s *State) drift.Reaction {
 // to promote: another one, or the same.
 func (a *Arguments) replacesPromotion(s *State) bool {
 	r := s.LastRead.Record
-	return a.ChosenByPeople() && len(s.Drift) == 1 && r != nil && r.FinalPromotion().Commit != s.PromotedCommit
+	return a.chosenByPeople() && len(s.Drift) == 1 && r != nil && r.FinalPromotion().Commit != s.PromotedCommit
 }
 
 // DriftID returns the ID of the foreign changes that s contains.
 func DriftID(s *State) ChangeID {
-	return NewChangeID(
+	return newChangeID(
 		IDDrift, s.Destination.String(), s.LastRead.Head, s.OwnFolders().TreeHash().String(), s.LastRead.RecordHash)
 }
 
-// ChosenByPeople reports whether people pinned or approved the commit of the promotion. Then the record on the branch
+// chosenByPeople reports whether people pinned or approved the commit of the promotion. Then the record on the branch
 // has no effect on the choice.
-func (a *Arguments) ChosenByPeople() bool {
+func (a *Arguments) chosenByPeople() bool {
 	return a.Promotion.Decision == promotion.Pinned ||
 		a.Promotion.Commit != "" && slices.Contains(a.Approved, a.Promotion.Commit)
 }
@@ -128,5 +128,5 @@ func (a *Arguments) Signers() map[string]string {
 	return signers
 }
 
-// InWaves reports whether a rollout brings the tree to a branch.
-func (a *Arguments) InWaves() bool { return a.Rollout != nil && a.Strategy != destination.None }
+// inWaves reports whether a rollout brings the tree to a branch.
+func (a *Arguments) inWaves() bool { return a.Rollout != nil && a.Strategy != destination.None }

@@ -64,8 +64,8 @@ func (b *Branch) PromotedCommit() string {
 	return b.Record.PromotedCommit
 }
 
-// ChangedSince lists our folders, and the record, that differ from what the last run read.
-func (b *Branch) ChangedSince(s *State) []string {
+// changedSince lists our folders, and the record, that differ from what the last run read.
+func (b *Branch) changedSince(s *State) []string {
 	before := s.OwnFolders()
 	names := b.Folders.Only(before.Names()).Differing(before)
 	if b.RecordHash != s.LastRead.RecordHash {
@@ -102,8 +102,8 @@ func (b *Branch) SetReplaced(
 	return nil
 }
 
-// AsState returns the state of a destination whose last apply is not known.
-func (b *Branch) AsState(at destination.Destination, existing inventory.Folders) *State {
+// asState returns the state of a destination whose last apply is not known.
+func (b *Branch) asState(at destination.Destination, existing inventory.Folders) *State {
 	s := &State{Destination: at, Delivered: existing, LastRead: *b}
 	if b.Record != nil {
 		s.PromotedCommit, s.Inputs = b.Record.PromotedCommit, inputsOf(b.Record)

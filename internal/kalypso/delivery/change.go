@@ -10,11 +10,9 @@ import (
 
 // Change is the change of a branch by an apply.
 type Change struct {
-	Next   *NextTree // the tree that the branch must contain
-	Branch *Branch   // as it was read
-	// Before is the state before the change. If the last apply is not known, it contains the branch's
-	// folders: ours and the adopted ones.
-	Before   *State
+	// Comparison is the tree beside the branch. If the last apply is not known, its Before contains the branch's folders:
+	// ours and the adopted ones.
+	Comparison
 	Cache    gitbranch.TreeCache
 	Wanted   inventory.Folders // what the destination will contain
 	Existing inventory.Folders // what it contains now: our folders and the adopted ones
@@ -23,8 +21,8 @@ type Change struct {
 	Warnings []*Refusal
 	// Accepted are the refused parts of the change that accepted_changes allows.
 	Accepted []ChangeID
-	// Settles says that the record notes a success after an automatic rollback, see [promotion.Reason.Unsettled].
-	Settles bool
+	// NotesSuccess says that the record notes a success after an automatic rollback, see [promotion.Reason.Unsettled].
+	NotesSuccess bool
 	// Needed says that the branch does not contain what is desired yet.
 	Needed bool
 	// Remove lists the paths to remove, from the repo's root.
@@ -46,7 +44,7 @@ func CompareWithBranch(t *NextTree, s *State, at, old *Branch) (*Change, error) 
 		return nil, problem.Errors(errs)
 	}
 	if !compared.Case.delivered() {
-		change.Before = at.AsState(t.Wish.Destination, change.Existing)
+		change.Before = at.asState(t.Args.Destination, change.Existing)
 	}
 	return change, nil
 }
@@ -56,31 +54,32 @@ func CompareWithBranch(t *NextTree, s *State, at, old *Branch) (*Change, error) 
 // the rendering moves within the branch, old is what the branch contains at its old path; it may be nil.
 func newChange(c *Comparison, old *Branch) (*Change, []error) {
 	change := &Change{
-		Next: c.Next, Branch: c.Branch, Before: c.Before,
-		Record: c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders,
+		Comparison: *c,
+		Record:     c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders,
 	}
 	if err := c.MayWrite(); err != nil {
 		return change, []error{err}
 	}
 	owned := c.Branch.RecordedFolders()
 	if c.Case == Update {
-		owned = c.Before.Owned(c.Branch)
+		owned = c.Before.owned(c.Branch)
 	}
 	var errs []error
-	adopt := c.Next.Wish.Adopt
-	if occupied := c.Occupied(owned); occupied != nil {
+	adopt := c.Next.Args.Adopt
+	if occupied := c.occupied(owned); occupied != nil {
 		adopt = true
-		if err := c.Refuse(occupied, &change.Accepted, IDOccupied, c.Occupants(owned)); err != nil {
+		occupied.stake = c.occupants(owned)
+		if err := c.refuse(occupied, &change.Accepted, IDOccupied); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if err := c.Unchanged(); err != nil {
+	if err := c.unchanged(); err != nil {
 		errs = append(errs, err)
 		if Acceptable(err) == "" {
 			return change, errs
 		}
 	}
-	adoption, err := c.Adoption(owned, change.Wanted.Names(), adopt)
+	adoption, err := c.adoption(owned, change.Wanted.Names(), adopt)
 	if err != nil {
 		return change, append(errs, err)
 	}
@@ -90,13 +89,13 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 	ours := sets.Union(owned, adoption.Adopted)
 	change.Existing = c.Branch.Folders.Only(ours)
 	var refused []error
-	change.Warnings, refused = c.Removals(change.Existing, adoption.Adopted, &change.Accepted)
+	change.Warnings, refused = c.removals(change.Existing, adoption.Adopted, &change.Accepted)
 	errs = append(errs, refused...)
 	if len(errs) > 0 {
 		return change, errs
 	}
-	change.Settles = c.Next.Wish.Promotion.Settled && c.Branch.Record != nil && c.Branch.Record.FinalPromotion().Unsettled
-	change.Needed = change.Settles || c.Case.Moves() || c.Branch.Record == nil ||
+	change.NotesSuccess = notesSuccess(c.Next.Args, c.Branch.Record)
+	change.Needed = change.NotesSuccess || c.Case.moves() || c.Branch.Record == nil ||
 		!c.Branch.Record.Same(change.Record) || !change.Existing.Equal(change.Wanted)
 	if !change.Needed {
 		return change, nil
@@ -106,10 +105,10 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 		_, keep := change.Wanted[name]
 		_, folder := change.Existing[name]
 		if !keep || !folder { // something else that replaced a folder of ours is removed
-			change.Remove = append(change.Remove, c.Next.Wish.Destination.Join(name))
+			change.Remove = append(change.Remove, c.Next.Args.Destination.Join(name))
 		}
 	}
-	if old != nil && !c.Next.Wish.KeepOld {
+	if old != nil && !c.Next.Args.KeepOld {
 		remove, err := PathsToRemoveUnchanged(c.Before, old)
 		if err != nil {
 			return change, []error{err}

@@ -46,7 +46,7 @@ func whyEmpty(r *Rendered) string {
 	if s == nil || s.AssignmentCount > 0 {
 		return ""
 	}
-	targets, policies := explain.Unplaced(context.Background(), r.Wish.Fleet, s, problem.MaxListed)
+	targets, policies := explain.Unplaced(context.Background(), r.Args.Fleet, s, problem.MaxListed)
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 

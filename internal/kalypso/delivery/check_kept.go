@@ -18,15 +18,15 @@ func CheckKept(t *NextTree) (errs []error) {
 		errs = append(errs, &Refusal{Kind: CannotKeep, Reason: fmt.Sprintf(
 			"The rendering moves to %s, and these deployment targets fail to render:\n%s\nThe old location contains them, and "+
 				"the new one can't keep them. Fix them first, or remove them from their Workloads.",
-			t.Wish.Destination, problem.IndentedList(FailedLines(k.Lost), problem.MaxListed))})
+			t.Args.Destination, problem.IndentedList(FailedLines(k.Lost), problem.MaxListed))})
 	}
-	if most := t.Wish.Guardrails.KeptLimit(); !most.Allows(len(k.Kept), k.Existing) {
+	if allowed := t.Args.Guardrails.KeptLimit(); !allowed.Allows(len(k.Kept), k.Existing) {
 		errs = append(errs, &Refusal{Kind: Guardrail, Reason: fmt.Sprintf(
 			"%d of %s fail to render and would be kept, and guardrails.max_kept is %q. A team rarely breaks that many: check "+
 				"the templates and the configs. If the teams did break them, raise the limit.\n%s",
 			len(k.Kept),
 			problem.Count(k.Existing, "deployment target folder"),
-			most,
+			allowed,
 			problem.IndentedList(FailedLines(k.Kept), problem.MaxListed),
 		)})
 	}
@@ -42,7 +42,7 @@ func (c *Comparison) keptMoved() (moved []string) {
 	}
 	for clusterType, folder := range k.Folders {
 		for is, wanted := range inventory.Pairs(c.Branch.Folders[clusterType].Targets, folder.Targets) {
-			if wanted != nil && k.Keeps(clusterType, wanted.Name) && (is == nil || !is.SameHash(*wanted)) {
+			if wanted != nil && k.keeps(clusterType, wanted.Name) && (is == nil || !is.SameHash(*wanted)) {
 				moved = append(moved, clusterType+"/"+wanted.Name)
 			}
 		}
@@ -54,19 +54,19 @@ func (c *Comparison) keptMoved() (moved []string) {
 // leftOut returns an error if the rendering is created where the branch contains targets that fail to render.
 func (c *Comparison) leftOut() error {
 	k := c.Next.Failing
-	if k == nil || c.Case.delivered() || c.Next.Branch == inventory.Unread {
+	if k == nil || c.Case.delivered() || c.Next.KeepsUnread {
 		return nil
 	}
 	existing := k.On(c.Next.Rendered, c.Branch.Folders.Only(c.Branch.RecordedFolders()), nil).Kept
 	if len(existing) == 0 {
 		return nil
 	}
-	at := c.Next.Wish.Destination
+	at := c.Next.Args.Destination
 	return &Refusal{
 		Kind: CannotKeep,
 		Reason: fmt.Sprintf("At %s, the branch contains the folders of these deployment targets, which fail to render:\n%s\n"+
 			"A create does not know the branch, so it would remove them.",
 			at, problem.IndentedList(FailedLines(existing), problem.MaxListed)),
-		Advice: " Fix the targets, or import the rendering with the ID\n  " + c.Next.Wish.ImportID(),
+		Advice: " Fix the targets, or import the rendering with the ID\n  " + c.Next.Args.ImportID(),
 	}
 }

@@ -15,21 +15,21 @@ import (
 // checkTree reports parts of the rendered tree that the guardrails or the path forbid.
 func checkTree(ctx context.Context, r *Rendered) problem.Problems {
 	switch {
-	case r.Assignments < inventory.Whole && r.Wish.Guardrails.RequireKnown:
+	case r.Assignments < inventory.Whole && r.Args.Guardrails.RequireKnown:
 		return problem.Problems{problem.At("Assignments not known", fmt.Sprintf(
 			"The assignments depend on values that are known after apply:\n%s\nguardrails.require_known refuses such a plan. "+
 				"Apply the resources that give these values first, or use values that are known.",
-			problem.IndentedList(schedule.UnknownInputs(r.Wish.Fleet), problem.MaxListed)), "guardrails", "require_known")}
+			problem.IndentedList(schedule.UnknownInputs(r.Args.Fleet), problem.MaxListed)), "guardrails", "require_known")}
 	case r.Tree == nil:
 		return nil
 	}
-	ps := checkUnscheduled(ctx, r.Wish.Guardrails.Unscheduled, r.Wish.Fleet, r.Tree.Schedule)
-	ps = append(ps, r.Tree.Schedule.CheckUnsatisfied(ctx, r.Wish.Fleet, r.Wish.Guardrails.Unsatisfied)...)
+	ps := checkUnscheduled(ctx, r.Args.Guardrails.Unscheduled, r.Args.Fleet, r.Tree.Schedule)
+	ps = append(ps, r.Tree.Schedule.CheckUnsatisfied(ctx, r.Args.Fleet, r.Args.Guardrails.Unsatisfied)...)
 	ps = append(ps, r.Requires.Warning(ctx)...)
-	if unknown.Is(r.Wish.Destination.Path) || unknown.Is(r.Wish.Promotion.Commit) {
+	if unknown.Is(r.Args.Destination.Path) || unknown.Is(r.Args.Promotion.Commit) {
 		return ps
 	}
-	if err := checkPromotedCommit(r.Wish, r.Folders); err != nil {
+	if err := checkPromotedCommit(r.Args, r.Folders); err != nil {
 		const summary = "Path conflicts with the promoted commit's file"
 		ps = append(ps, problem.At(summary, problem.Sentence(err), "gitops_repo", "path"))
 	}
@@ -54,7 +54,7 @@ func checkPromotedCommit(a *Arguments, folders inventory.Folders) error {
 // CheckClearSecrets reports config values that are plainly secrets, except those that the branch already contains, as
 // the state s shows.
 func CheckClearSecrets(r *Rendered, s *State) problem.Problems {
-	reaction := r.Wish.Guardrails.Secrets
+	reaction := r.Args.Guardrails.Secrets
 	if reaction == problem.Ignore || unknown.Is(string(reaction)) {
 		return nil
 	}

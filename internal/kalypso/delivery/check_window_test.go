@@ -47,7 +47,7 @@ func TestCheckWindow(t *testing.T) {
 				OpenUntil: closes, Reason: promotion.Reason{Decision: tc.decision},
 			}}
 			d := tc.plan(delivery.Basis{
-				Situation: &delivery.Situation{Wish: a}, Next: &delivery.NextTree{Wish: a, Step: tc.step},
+				Situation: &delivery.Situation{Args: a}, Next: &delivery.NextTree{Args: a, Step: tc.step},
 			})
 			if err := delivery.CheckWindow(d, closes.Add(-time.Second)); err != nil {
 				t.Errorf("before: %v", err)

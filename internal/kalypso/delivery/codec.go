@@ -107,8 +107,9 @@ func DecodeState(data []byte) (*State, error) {
 	return s, nil
 }
 
-// dropRepeats removes the facts that would be stored twice: the targets of a seen folder with the hash of the delivered
-// one, and the decisions of a seen record that was delivered. It also removes whole hashes, unless s needs them.
+// dropRepeats removes the facts that would be stored twice: the targets of a folder that was last read with the hash of
+// the delivered one, and the decisions of a record that was last read and delivered. It also removes whole hashes,
+// unless s needs them.
 func (s *State) dropRepeats() {
 	if s.LastRead.Record != nil && s.LastRead.RecordHash == s.DeliveredRecord {
 		s.LastRead.Record = new(*s.LastRead.Record)
@@ -132,11 +133,11 @@ func (s *State) addRepeats() {
 		func(was inventory.Folder) []inventory.Target { return was.Targets })
 }
 
-// replaceRepeated replaces the targets of each seen folder with the hash of the delivered one.
+// replaceRepeated replaces the targets of each folder that was last read with the hash of the delivered one.
 func replaceRepeated(
-	seen, delivered inventory.Folders, with func(was inventory.Folder) []inventory.Target,
+	lastRead, delivered inventory.Folders, with func(was inventory.Folder) []inventory.Target,
 ) inventory.Folders {
-	return seen.Replace(func(name string, folder inventory.Folder) inventory.Folder {
+	return lastRead.Replace(func(name string, folder inventory.Folder) inventory.Folder {
 		if was, ok := delivered[name]; ok && was.Hash == folder.Hash {
 			folder.Targets = with(was)
 		}

@@ -18,7 +18,7 @@ type Comparison struct {
 
 // NewComparison compares the tree of an apply with a branch that was read. s is the state that the apply starts from.
 func NewComparison(t *NextTree, s *State, at *Branch) *Comparison {
-	return &Comparison{Next: t, Before: s, Branch: at, Case: CaseOf(t.Wish, s)}
+	return &Comparison{Next: t, Before: s, Branch: at, Case: CaseOf(t.Args, s)}
 }
 
 // MayWrite returns an error if the rendering must not write to the branch, whatever it writes.
@@ -29,50 +29,41 @@ func (c *Comparison) MayWrite() error {
 	return c.leftOut()
 }
 
-// Unchanged returns an error if the branch is not one that the plan knows.
-func (c *Comparison) Unchanged() error {
+// unchanged returns an error if the branch is not one that the plan knows.
+func (c *Comparison) unchanged() error {
 	if err := c.decisions(); err != nil {
 		return err
 	}
 	if c.Case == Update {
-		if changed := c.Branch.ChangedSince(c.Before); len(changed) > 0 && !c.Next.IsContainedBy(c.Branch) {
-			return moved(c.Next.Wish.Destination, changed)
+		if changed := c.Branch.changedSince(c.Before); len(changed) > 0 && !c.Next.IsContainedBy(c.Branch) {
+			return moved(c.Next.Args.Destination, changed)
 		}
 		if err := c.record(); err != nil {
 			return err
 		}
 	}
 	if changed := c.keptMoved(); len(changed) > 0 {
-		return moved(c.Next.Wish.Destination, changed)
+		return moved(c.Next.Args.Destination, changed)
 	}
-	return checkPromotedCommit(c.Next.Wish, c.Next.Target())
+	return checkPromotedCommit(c.Next.Args, c.Next.Target())
 }
 
-// Refuse returns e, unless accepted_changes contains the ID of the refused change. If accepted_changes does, it adds
+// refuse returns e, unless accepted_changes contains the ID of the refused change. If accepted_changes does, it adds
 // the ID to used. If the state knows the branch, the ID depends on the branch's head. Otherwise it depends only on the
 // contents, since other renderings push to the branch.
-func (c *Comparison) Refuse(e *Refusal, used *[]ChangeID, kind string, stake []string) error {
+func (c *Comparison) refuse(e *Refusal, used *[]ChangeID, kind string) error {
 	head := ""
 	if c.Case == Update {
 		head = c.Before.LastRead.Head
 	}
-	return refuse(c.Next.Wish, e, used, kind, append([]string{c.Next.Wish.Destination.String(), head}, stake...))
+	return e.unlessAccepted(c.Next.Args, used, kind, head)
 }
 
-func refuse(a *Arguments, e *Refusal, used *[]ChangeID, kind string, stake []string) error {
-	id := NewChangeID(kind, stake...)
-	if a.AcceptedChanges.Allow(id, used) {
-		return nil
-	}
-	e.ID = id
-	return e
-}
-
-// Removals returns errors about the folders that the change removes from the branch, now or in a later wave. It returns
+// removals returns errors about the folders that the change removes from the branch, now or in a later wave. It returns
 // warnings about cluster types that stay but lose all their deployment targets, and about deployment targets that leave
 // their last cluster types. existing are our folders on the branch, and the adopted ones. It adds to used the IDs of
 // the changes that accepted_changes allows.
-func (c *Comparison) Removals(
+func (c *Comparison) removals(
 	existing inventory.Folders, adopted []string, used *[]ChangeID,
 ) (warnings []*Refusal, errs []error) {
 	add := func(err error) {
@@ -80,22 +71,21 @@ func (c *Comparison) Removals(
 			errs = append(errs, err)
 		}
 	}
-	refuse := func(e *Refusal, kind string) error { return c.Refuse(e, used, kind, e.stake) }
-	guardrails, target, replaced := c.Next.Wish.Guardrails, c.Next.Target(), c.replacesEnvironment()
+	guardrails, target, replaced := c.Next.Args.Guardrails, c.Next.Target(), c.replacesEnvironment()
 	if err := checkRemoved(guardrails, existing, target, replaced); err != nil {
-		add(refuse(err, IDRemoved))
+		add(c.refuse(err, used, IDRemoved))
 	}
 	if !replaced { // adopted folders were never ours
 		folders := existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
 		if len(folders) > 0 {
 			e := emptiesClusterTypes(folders)
 			var err error
-			warnings, err = e.react(guardrails.Emptied, func() error { return refuse(e, IDEmptied) })
+			warnings, err = e.react(guardrails.Emptied, func() error { return c.refuse(e, used, IDEmptied) })
 			add(err)
 		}
 	}
 	ours := existing.Only(sets.Without(existing.Names(), adopted))
-	if c.Case.Moves() { // the new location contains nothing of ours yet
+	if c.Case.moves() { // the new location contains nothing of ours yet
 		ours = c.Before.OwnFolders()
 	}
 	if e := c.orphaned(ours); e != nil && !replaced {
@@ -103,38 +93,38 @@ func (c *Comparison) Removals(
 		if c.continuesRollout() {
 			reaction = problem.Warn
 		}
-		more, err := e.react(reaction, func() error { return refuse(e, IDOrphaned) })
+		more, err := e.react(reaction, func() error { return c.refuse(e, used, IDOrphaned) })
 		warnings = append(warnings, more...)
 		add(err)
 	}
-	if c.Case.Moves() && !c.Next.Wish.KeepOld {
+	if c.Case.moves() && !c.Next.Args.KeepOld {
 		if err := checkMove(guardrails, c.Before.Destination, c.Before.OwnFolders()); err != nil {
-			add(refuse(err, IDMove))
+			add(c.refuse(err, used, IDMove))
 		}
 	}
-	add(c.CheckKept())
+	add(c.checkPendingWaves())
 	if !c.Case.delivered() && c.Branch.Record == nil {
-		add(c.FirstDelivery(used))
+		add(c.firstDelivery(used))
 	}
 	return warnings, errs
 }
 
-// FirstDelivery returns an error if the first delivery of the tree would contain no file with content, and
+// firstDelivery returns an error if the first delivery of the tree would contain no file with content, and
 // accepted_changes does not allow that. If the destination contains no folder either, nothing can be lost: a fleet may
 // begin without workloads.
-func (c *Comparison) FirstDelivery(used *[]ChangeID) error {
+func (c *Comparison) firstDelivery(used *[]ChangeID) error {
 	if len(c.Branch.Folders) == 0 {
 		return nil
 	}
-	if err := checkFirstDelivery(c.Next.Wish.Guardrails, c.Next.Target(), c.Next.Rendered); err != nil {
-		return c.Refuse(err, used, IDEmpty, err.stake)
+	if err := checkFirstDelivery(c.Next.Args.Guardrails, c.Next.Target(), c.Next.Rendered); err != nil {
+		return c.refuse(err, used, IDEmpty)
 	}
 	return nil
 }
 
 // ProposalMoved returns an error if foreign commits were pushed to our branch after the plan was made.
 func ProposalMoved(p *Proposal, at destination.Destination, ours *Branch) error {
-	paths := ours.ChangedSince(p.Head)
+	paths := ours.changedSince(p.Head)
 	if len(paths) == 0 && ours.Head != p.Head.LastRead.Head {
 		paths = []string{"commits beside our folders"} // the push would remove them
 	}

@@ -25,15 +25,15 @@ import (
 // Decide decides on an apply. For a create, p is nil. If the private state can't be read, s is nil. Decide contacts no
 // server, and returns the same for a plan and for its apply.
 func Decide(r *Rendered, p *Prior, state *State) Plan {
-	s := situate(r.Wish, p, state)
+	s := situate(r.Args, p, state)
 	t := nextTree(r, s)
 	if reverted := s.accept(t); reverted != state {
 		s = s.with(reverted)
 		t = nextTree(r, s)
 	}
 	base := Basis{Situation: s, Next: t}
-	if (p == nil || !p.Promotes) && s.Wish.Promotion.KeepsCommit() {
-		base.Unproven = s.Wish.Promotion.Unproven
+	if (p == nil || !p.Promotes) && s.Args.Promotion.KeepsCommit() {
+		base.Unproven = s.Args.Promotion.Unproven
 	}
 	if s.Stop != nil {
 		return rest(base)
@@ -41,15 +41,15 @@ func Decide(r *Rendered, p *Prior, state *State) Plan {
 	if t.Rendered.Tree != nil {
 		base.Errors = CheckKept(t)
 	}
-	base.refuse(checkProvenByAttributes(s.Wish, p, s.State))
-	if s.Wish.Strategy == destination.PullRequest && s.last() != nil && s.State.Proposal.Open() {
+	base.addError(checkProvenByAttributes(s.Args, p, s.State))
+	if s.Args.Strategy == destination.PullRequest && s.lastState() != nil && s.State.Proposal.Open() {
 		base.Withheld = t.Withheld
 	}
 	base.Reasons = s.reasonsToWrite(t)
 	switch {
 	case p == nil:
 		return create(base)
-	case unknown.Is(string(s.Wish.Strategy)):
+	case unknown.Is(string(s.Args.Strategy)):
 		base.Reasons = []string{"the strategy is known after apply"}
 		return undecided(base)
 	case s.withholds(t):
@@ -57,7 +57,7 @@ func Decide(r *Rendered, p *Prior, state *State) Plan {
 	case len(base.Reasons) > 0:
 		return write(base)
 	case s.dependsOnUnknown(t):
-		base.Reasons = []string{"it depends on " + unknownInputs(s.Wish) + " known after apply"}
+		base.Reasons = []string{"it depends on " + unknownInputs(s.Args) + " known after apply"}
 		return undecided(base)
 	}
 	open, closing := s.oldToRemove()
@@ -65,7 +65,7 @@ func Decide(r *Rendered, p *Prior, state *State) Plan {
 	case len(open)+len(closing) == 0:
 		base.Reasons = []string{s.treeIsAt(t)}
 		return &Keep{base}
-	case s.Wish.Known < inventory.Whole:
+	case s.Args.Known < inventory.Whole:
 		base.Reasons = []string{"it depends on arguments that are known after apply whether old locations are removed"}
 		return undecided(base)
 	}
@@ -81,10 +81,10 @@ func unknownInputs(a *Arguments) string {
 	return "values that are"
 }
 
-// Settled returns the plan after an apply if it has nothing to do and nothing to report, because the branch, or that of
-// the pull request, already contains the tree that the next apply would leave. Otherwise it returns nil. p and s are
-// what the apply left.
-func Settled(r *Rendered, p *Prior, s *State) *Keep {
+// NothingToDo returns the plan after an apply if it has nothing to do and nothing to report, because the branch, or
+// that of the pull request, already contains the tree that the next apply would leave. Otherwise it returns nil. p and
+// s are what the apply left.
+func NothingToDo(r *Rendered, p *Prior, s *State) *Keep {
 	keep, ok := Decide(r, p, s).(*Keep)
 	if !ok || !s.Readable() || keep.Next.Known < inventory.Whole || len(keep.Errors) > 0 || keep.Next.Withheld != "" ||
 		s.Proposal.Closed() != 0 || len(s.OldLocations) > 0 {
@@ -104,7 +104,7 @@ func write(base Basis) Plan {
 	effects := effectsOf(&base)
 	described := inventory.Unread
 	// The state contains the tree from before the apply.
-	compares := s.State != nil && s.State.Delivered != nil && (!s.Wish.Delivers() || s.last() != nil)
+	compares := s.State != nil && s.State.Delivered != nil && (!s.Args.Delivers() || s.lastState() != nil)
 	if t.Known == inventory.Whole && compares {
 		described = inventory.Partial
 		if describable(t) {
@@ -126,25 +126,25 @@ func effectsOf(base *Basis) Effects {
 	e := Effects{Replaced: s.replaced()}
 	var err error
 	e.Warnings, err = CheckMoves(t, s.State, &base.Accepted)
-	base.refuse(err)
-	if s.Wish.Strategy == destination.PullRequest && s.Wish.Located() {
-		e.Left.Pending = destinations(OldLocations(s.Wish, s.State))
+	base.addError(err)
+	if s.Args.Strategy == destination.PullRequest && s.Args.Located() {
+		e.Left.Pending = destinations(OldLocations(s.Args, s.State))
 	}
-	e.Left.Paths = leftByMove(s.Wish, s.State)
+	e.Left.Paths = leftByMove(s.Args, s.State)
 	if s.Case == Computed {
 		e.Left.Trees, e.Left.PullRequest = s.remaining()
 	}
-	if !s.Wish.Delivers() {
+	if !s.Args.Delivers() {
 		return e
 	}
 	base.Drift = s.overwrittenDrift(t)
 	for _, drifted := range base.Drift {
-		if id := DriftID(drifted); s.Wish.AcceptedChanges.Accepts(id) {
+		if id := DriftID(drifted); s.Args.AcceptedChanges.accepts(id) {
 			base.Accepted = append(base.Accepted, id)
 		}
 	}
 	e.ReadsBranch = s.readsBranch()
-	if s.Case == Update && s.Wish.Known == inventory.Whole && t.Rendered.Tree != nil {
+	if s.Case == Update && s.Args.Known == inventory.Whole && t.Rendered.Tree != nil {
 		change, errs := newChange(NewComparison(t, s.State, &s.State.LastRead), nil)
 		e.Adoption, e.Warnings = change.Adoption, append(e.Warnings, change.Warnings...)
 		base.Errors = append(base.Errors, errs...)
@@ -157,15 +157,15 @@ func effectsOf(base *Basis) Effects {
 func rest(base Basis) Plan {
 	s, t := base.Situation, base.Next
 	base.Reasons = []string{strings.TrimSuffix(s.Stop.Text, ".")}
-	if s.last() == nil {
+	if s.lastState() == nil {
 		return &Rest{Basis: base}
 	}
 	if s.State.Drifted() {
 		base.Drift = []*State{s.State}
 	}
 	var waiting map[string]string
-	if t.Rendered.Tree != nil && !s.Wish.NoCommit {
-		waiting = inventory.Changes(t.Baseline(s.State), t.Target())
+	if t.Rendered.Tree != nil && !s.Args.NoCommit {
+		waiting = inventory.Changes(t.baseline(s.State), t.Target())
 	}
 	proposal := s.State.Proposal
 	if !proposal.Open() {
@@ -173,14 +173,14 @@ func rest(base Basis) Plan {
 	}
 	base.Withheld = s.Stop.Text
 	if s.Stop.Cause == NothingPromoted { // in open windows, the pull request stays as it is
-		base.Withheld = cmp.Or(s.Wish.Promotion.Withheld(), proposal.Withheld)
+		base.Withheld = cmp.Or(s.Args.Promotion.Withheld(), proposal.Withheld)
 	}
 	if base.Withheld == "" {
 		return &Rest{base, waiting}
 	}
 	waiting = nil
 	if t.Rendered.Tree != nil {
-		waiting = inventory.Changes(t.Baseline(s.State), proposal.Head.Delivered)
+		waiting = inventory.Changes(t.baseline(s.State), proposal.Head.Delivered)
 	}
 	if proposal.Withheld == base.Withheld {
 		return &Rest{base, waiting}
@@ -210,21 +210,21 @@ func destinations(places []*OldLocation) []destination.Destination {
 
 // describable reports whether everything is known that package describe shows.
 func describable(t *NextTree) bool {
-	if t.Known < inventory.Whole || t.Wish.Strategy != destination.None && !t.Wish.Located() ||
-		t.Wish.Review.Known < inventory.Whole || unknown.Any(t.Wish.Sources) || t.Wish.Owners.HasUnknown() {
+	if t.Known < inventory.Whole || t.Args.Strategy != destination.None && !t.Args.Located() ||
+		t.Args.Review.Known < inventory.Whole || unknown.Any(t.Args.Sources) || t.Args.Owners.HasUnknown() {
 		return false
 	}
-	if _, known := t.Wish.Workspaces(); !known {
+	if _, known := t.Args.Workspaces(); !known {
 		return false
 	}
-	for _, text := range []string{string(t.Wish.Strategy), t.Wish.Environment, t.Wish.Promotion.Commit,
-		string(t.Wish.Review.Detail)} {
+	for _, text := range []string{string(t.Args.Strategy), t.Args.Environment, t.Args.Promotion.Commit,
+		string(t.Args.Review.Detail)} {
 		if unknown.Is(text) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(t.Wish.Fleet.Configs, func(c *fleet.Config) bool {
+	return !slices.ContainsFunc(t.Args.Fleet.Configs, func(c *fleet.Config) bool {
 		return unknown.Is(c.Name) || unknown.Any(c.Labels) || unknown.Any(c.Data)
-	}) && !slices.ContainsFunc(t.Wish.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
-		!slices.ContainsFunc(t.Wish.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
+	}) && !slices.ContainsFunc(t.Args.Fleet.Secrets, func(s *fleet.Secret) bool { return fleet.HasUnknown(s) }) &&
+		!slices.ContainsFunc(t.Args.Fleet.Policies, func(p *fleet.SchedulingPolicy) bool { return unknown.Is(p.Name) })
 }

@@ -36,7 +36,7 @@ type situation struct {
 	branch  *Branch // the branch as it is read now
 	old     *Branch // the same branch at the previous path
 	adopted []string
-	settled bool // [Settled] finds nothing to do, either
+	settled bool // [NothingToDo] finds nothing to do, either
 }
 
 // desired is the rendering that rows change: its arguments, and the tree that its fleet renders.
@@ -64,7 +64,7 @@ func (s *situation) decide(t *testing.T) Plan {
 		t.Errorf("the second decision differs (-first +second):\n%s", diff)
 	}
 	if s.prior != nil {
-		settled := Settled(r, s.prior, s.state)
+		settled := NothingToDo(r, s.prior, s.state)
 		if settled != nil && (Kind(decision) != "keep" || len(decision.All().Errors) > 0) {
 			t.Error("a rendering with something to do is settled")
 		}
@@ -155,7 +155,7 @@ func edit(s *State, entries string) {
 
 // reverted lets the branch contain the usual tree again, as after people reverted the last delivery.
 func (s *situation) reverted(last string) {
-	before := s.state.AsDelivery()
+	before := s.state.asDelivery()
 	s.state = usualState(last)
 	s.state.EarlierDeliveries = []EarlierDelivery{before}
 	s.state.LastRead, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
@@ -194,7 +194,7 @@ func text(plan Plan, on *situation) string {
 	}
 	p, e := plan.All(), EffectsOf(plan)
 	if w, writes := plan.(*Write); writes && w.Described > inventory.Unread {
-		add(true, "changes %v", inventory.Changes(on.state.Found(), p.Next.Folders))
+		add(true, "changes %v", inventory.Changes(on.state.ExistingFolders(), p.Next.Folders))
 		add(w.Described == inventory.Partial, "not describable yet")
 	}
 	add(len(e.Adoption.Adopted) > 0, "adopts %v", e.Adoption.Adopted)
@@ -215,7 +215,7 @@ func text(plan Plan, on *situation) string {
 	for _, s := range p.Drift {
 		add(true, "overwrites foreign changes on %s", s.Destination.Branch)
 	}
-	if p.Wish.Strategy == destination.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+	if p.Args.Strategy == destination.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
 		add(true, "pull request %d was abandoned", p.State.Proposal.Closed())
 	}
 	add(len(e.Left.Trees) > 0, "leaves the tree")
@@ -941,7 +941,9 @@ func TestPromotes(t *testing.T) {
 			s := usualSituation()
 			s.adopted = []string{"large"}
 			test.with(s)
-			change := &Change{Adoption: Adoption{Adopted: s.adopted}, Next: s.applied(), Branch: s.branch}
+			change := &Change{
+				Comparison: Comparison{Next: s.applied(), Branch: s.branch}, Adoption: Adoption{Adopted: s.adopted},
+			}
 			if got := change.Promotes(s.state); got != test.want {
 				t.Errorf("got %t", got)
 			}
@@ -956,8 +958,8 @@ func TestClearSecretsOfAction(t *testing.T) {
 	token := "gh" + "p_" + strings.Repeat("aB3", 12)
 	s.desired.Fleet.Configs = []*fleet.Config{{Meta: fleet.Meta{Name: "a"}, Data: map[string]string{"TOKEN": token}}}
 	r := s.desired.rendered()
-	r.Secrets = FindClearSecrets(r.Wish.Fleet.Configs)
-	b := Basis{Situation: &Situation{Wish: r.Wish}, Next: NewNextTree(r, s.prior, s.state)}
+	r.Secrets = FindClearSecrets(r.Args.Fleet.Configs)
+	b := Basis{Situation: &Situation{Args: r.Args}, Next: NewNextTree(r, s.prior, s.state)}
 	for plan, want := range map[Plan]int{&Keep{b}: 0, &Write{Basis: b}: 1, &Rest{Basis: b}: 1} {
 		if got := PlannedClearSecrets(plan); len(got) != want {
 			t.Errorf("%s: %v, want %d problems", Kind(plan), got, want)

@@ -9,7 +9,7 @@ import (
 func (now *Situation) overwrittenDrift(t *NextTree) []*State {
 	s := now.State
 	var all []*State
-	keeps := now.Case.Moves() && t.Wish.KeepOld
+	keeps := now.Case.moves() && t.Args.KeepOld
 	if overwrites(t, s, now.Case == Update) && !keeps {
 		all = append(all, s)
 	}
@@ -43,7 +43,7 @@ func overwrites(t *NextTree, s *State, updates bool) bool {
 		}
 		wanted = t.Folders
 	}
-	ours, baseline := s.OwnFolders(), t.Baseline(s)
+	ours, baseline := s.OwnFolders(), t.baseline(s)
 	for _, name := range baseline.Differing(ours) {
 		if ours[name].Hash == wanted[name].Hash {
 			continue
@@ -58,7 +58,7 @@ func overwrites(t *NextTree, s *State, updates bool) bool {
 		return false
 	case !updates:
 		return read.RecordHash != ""
-	case t.Continues(read.Record), s.Reverted():
+	case t.continues(read.Record), s.Reverted():
 		return false
 	}
 	ownForm := read.Record != nil && read.Record.Hash() == read.RecordHash

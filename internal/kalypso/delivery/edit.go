@@ -14,23 +14,23 @@ func (c *Change) Edit(message string) *gitbranch.Edit {
 	t := c.Next
 	promoted := ""
 	if t.Complete {
-		promoted = t.Wish.Promotion.Commit
+		promoted = t.Args.Promotion.Commit
 	}
 	edit := &gitbranch.Edit{
-		Files:   c.Record.Files(t.Wish.Destination, promoted),
+		Files:   c.Record.Files(t.Args.Destination, promoted),
 		Remove:  c.Remove,
 		Message: message,
-		Trailer: c.Before.ProofKey.Proof(t.Wish.Destination, c.RecordHash, c.Wanted),
-		Author:  t.Wish.Author,
+		Trailer: c.Before.ProofKey.Proof(t.Args.Destination, c.RecordHash, c.Wanted),
+		Author:  t.Args.Author,
 
-		NoTrailers: t.Wish.Message == "",
+		NoTrailers: t.Args.Message == "",
 	}
 	rendered := make(map[string]int, len(t.Rendered.Tree.Folders))
 	for i, folder := range t.Rendered.Tree.Folders {
 		rendered[folder.ClusterType] = i
 	}
 	for _, name := range c.Wanted.Names() {
-		hash, at := c.Wanted[name].Hash, t.Wish.Destination.Join(name)
+		hash, at := c.Wanted[name].Hash, t.Args.Destination.Join(name)
 		if c.Existing[name].Hash == hash {
 			continue
 		}

@@ -121,11 +121,11 @@ func (k *Failing) keepIn(clusterType string, folder, existing, delivered invento
 // isKept reports whether the apply leaves a target of a cluster type as it is on the branch, even if it is absent
 // there.
 func (k *Failing) isKept(clusterType, target string) bool {
-	return k.failures.include(clusterType, target) || k.Keeps(clusterType, target)
+	return k.failures.include(clusterType, target) || k.keeps(clusterType, target)
 }
 
-// Keeps reports whether the branch keeps the folder of a target.
-func (k *Failing) Keeps(clusterType, target string) bool {
+// keeps reports whether the branch keeps the folder of a target.
+func (k *Failing) keeps(clusterType, target string) bool {
 	_, found := slices.BinarySearchFunc(
 		k.Kept,
 		record.FailedAssignment{ClusterType: clusterType, DeploymentTarget: target},
@@ -167,17 +167,16 @@ func newFailing(r *Rendered, now *Situation) (kept *Failing, unread bool) {
 		return nil, false
 	}
 	f, s := failuresOf(r.Failed), now.State
-	kept = f.keep(r.Folders, nil, nil)
-	switch {
-	case now.Case == Computed:
-		if s.Readable() {
-			kept = f.keep(r.Folders, s.OwnFolders(), s.Delivered)
-		}
-	case unknown.Is(string(r.Wish.Strategy)), !r.Wish.Located() && s.Current(), now.treeUnread():
-		return kept, true
-	case now.Case == Update && s.Environment == r.Wish.Environment:
-		kept = f.keep(r.Folders, s.OwnFolders(), s.Delivered)
-	case now.Case.Moves():
+	if now.Case != Computed &&
+		(unknown.Is(string(r.Args.Strategy)) || !r.Args.Located() && s.Current() || now.treeUnread()) {
+		return f.keep(r.Folders, nil, nil), true
+	}
+	var existing, delivered inventory.Folders
+	if now.Case == Computed && s.Readable() || now.Case == Update && s.Environment == r.Args.Environment {
+		existing, delivered = s.OwnFolders(), s.Delivered
+	}
+	kept = f.keep(r.Folders, existing, delivered)
+	if now.Case.moves() {
 		kept.Lost = f.keep(r.Folders, s.OwnFolders(), s.Delivered).Kept
 	}
 	kept.setSince(recordsIn(s)...)
@@ -191,8 +190,8 @@ func (n *NextTree) failingOn(s *State, at *Branch) *Failing {
 	}
 	names := at.RecordedFolders()
 	if s.Current() {
-		names = s.Owned(at)
-	} else if n.Wish.MayAdopt() {
+		names = s.owned(at)
+	} else if n.Args.mayAdopt() {
 		names = sets.Union(sets.Union(names, at.OperatorFolders), n.Rendered.Folders.Names())
 	}
 	existing := at.Folders.Only(names)
@@ -230,11 +229,11 @@ func (k *Failing) setSince(records ...*record.Record) {
 	}
 }
 
-// Baseline returns the folders that the last apply left at the destination of s, with the targets that fail to render
+// baseline returns the folders that the last apply left at the destination of s, with the targets that fail to render
 // now as on the branch.
-func (n *NextTree) Baseline(s *State) inventory.Folders {
+func (n *NextTree) baseline(s *State) inventory.Folders {
 	k := n.Failing
-	if k == nil || CaseOf(n.Wish, s) != Update {
+	if k == nil || CaseOf(n.Args, s) != Update {
 		return s.Delivered
 	}
 	return k.baseline(s.Delivered, s.OwnFolders())

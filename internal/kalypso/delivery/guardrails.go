@@ -45,14 +45,14 @@ const (
 
 // RemovedLimit returns MaxRemoved, or its default. An invalid limit allows nothing.
 func (g Guardrails) RemovedLimit() limit.Limit {
-	most, _ := parseLimit(g.MaxRemoved, DefaultMaxRemoved)
-	return most
+	parsed, _ := parseLimit(g.MaxRemoved, DefaultMaxRemoved)
+	return parsed
 }
 
 // KeptLimit returns MaxKept, or its default. An invalid limit allows nothing.
 func (g Guardrails) KeptLimit() limit.Limit {
-	most, _ := parseLimit(g.MaxKept, DefaultMaxKept)
-	return most
+	parsed, _ := parseLimit(g.MaxKept, DefaultMaxKept)
+	return parsed
 }
 
 func parseLimit(text, otherwise string) (limit.Limit, error) {

@@ -62,9 +62,9 @@ func (in *Inputs) AllOrigins() []origin.Origin { return in.Sources.Resolve(in.Or
 // fingerprintSize is the size of a fingerprint in bytes.
 const fingerprintSize = 6
 
-// Fingerprint returns the start of a hash: enough to detect that a value changed. It hashes the object's name and the
+// fingerprint returns the start of a hash: enough to detect that a value changed. It hashes the object's name and the
 // key too, so that equal values have different fingerprints.
-func Fingerprint(object, key, value string) string {
+func fingerprint(object, key, value string) string {
 	h := sha256.New()
 	for _, text := range []string{object, key, value} {
 		h.Write([]byte(strconv.Itoa(len(text)) + ":" + text))
@@ -104,11 +104,11 @@ func (in *Inputs) Contains(config, key, value string) bool {
 		return false
 	}
 	was, there := in.Configs[config].Keys[key]
-	return there && was.Value == Fingerprint(config, key, value)
+	return there && was.Value == fingerprint(config, key, value)
 }
 
-// SetFleet sets the fleet that the tree is rendered from. It must not contain secrets.
-func (in *Inputs) SetFleet(f *fleet.Fleet) {
+// setFleet sets the fleet that the tree is rendered from. It must not contain secrets.
+func (in *Inputs) setFleet(f *fleet.Fleet) {
 	data, err := json.Marshal(f)
 	if err != nil {
 		panic(err) // texts and numbers always marshal

@@ -326,7 +326,7 @@ func (m *keptModel) apply() {
 	if before == nil {
 		change.Before = &State{}
 	}
-	m.state = change.Delivered(d.Wish.Destination, "head")
+	m.state = change.Delivered(d.Args.Destination, "head")
 	m.prior = &Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
 	if Kind(Decide(rendered, m.prior, m.state)) != "keep" {

@@ -16,7 +16,7 @@ import (
 // it during a rollout. Attributes, ownership, drift, description, pull request and record all use this tree. It is
 // never modified.
 type NextTree struct {
-	Wish     *Arguments
+	Args     *Arguments
 	Rendered *Rendered
 	Failing  *Failing // nil if nothing fails to render
 	Folders  inventory.Folders
@@ -26,8 +26,8 @@ type NextTree struct {
 	// even the names, because they depend on values that are not known yet, or on a branch that was not read. Then
 	// Folders are the fleet's.
 	Known inventory.Known
-	// Branch is Unread if the tree keeps folders of a branch that the state does not contain, see [NextTree.On].
-	Branch inventory.Known
+	// KeepsUnread says that the tree keeps folders of a branch that the state does not contain, see [NextTree.On].
+	KeepsUnread bool
 	// Step is the step of the rollout that the apply takes; nil: none.
 	Step *rollout.Step
 	// Complete says that Folders are the fleet's tree.
@@ -43,7 +43,7 @@ type NextTree struct {
 // NewNextTree returns the tree that an apply leaves at the destination, as far as the state shows. p is nil for a
 // create. s is nil if no private state can be read.
 func NewNextTree(r *Rendered, p *Prior, s *State) *NextTree {
-	return nextTree(r, situate(r.Wish, p, s))
+	return nextTree(r, situate(r.Args, p, s))
 }
 
 func nextTree(r *Rendered, now *Situation) *NextTree {
@@ -51,29 +51,25 @@ func nextTree(r *Rendered, now *Situation) *NextTree {
 }
 
 func computeNextTree(r *Rendered, now *Situation) *NextTree {
-	a := r.Wish
-	whole := &NextTree{Wish: a, Rendered: r, Complete: true}
+	a := r.Args
+	whole := &NextTree{Args: a, Rendered: r, Complete: true}
 	if r.Tree == nil {
-		return whole.settle(a.Promotion.Commit, a.InWaves())
+		return whole.withRecord(a.Promotion.Commit, a.inWaves())
 	}
 	var unread bool
 	whole.Failing, unread = newFailing(r, now)
 	whole.Folders = whole.Target()
-	if k := whole.Failing; k != nil && k.incomplete {
-		whole.Branch = inventory.Unread
-	}
+	whole.KeepsUnread = whole.Failing != nil && whole.Failing.incomplete
 	switch {
 	case a.PromotionUnknown: // it may be frozen
 		return whole.unknownStep()
-	case !a.InWaves():
-		if unread {
-			whole.Branch = inventory.Unread
-		}
-		return whole.settle(a.Promotion.Commit, unread)
+	case !a.inWaves():
+		whole.KeepsUnread = whole.KeepsUnread || unread
+		return whole.withRecord(a.Promotion.Commit, unread)
 	case unknown.Is(string(a.Strategy)):
 		return whole.unknownStep()
 	case unread || now.treeUnread():
-		whole.Branch = inventory.Unread
+		whole.KeepsUnread = true
 		return whole.unknownStep()
 	case now.State.Current():
 		return whole.afterStep(now.State)
@@ -84,29 +80,29 @@ func computeNextTree(r *Rendered, now *Situation) *NextTree {
 // On returns the tree that the apply leaves on a branch that was read, if the state does not contain that branch's
 // tree.
 func (n *NextTree) On(s *State, at *Branch) *NextTree {
-	if n.Branch == inventory.Whole {
+	if !n.KeepsUnread {
 		return n
 	}
 	whole := &NextTree{
-		Wish: n.Wish, Rendered: n.Rendered, Failing: n.failingOn(s, at), Complete: true, Branch: inventory.Unread,
+		Args: n.Args, Rendered: n.Rendered, Failing: n.failingOn(s, at), Complete: true, KeepsUnread: true,
 	}
 	whole.Folders = whole.Target()
 	switch {
-	case !n.Wish.InWaves():
-		return whole.settle(n.Wish.Promotion.Commit, false)
+	case !n.Args.inWaves():
+		return whole.withRecord(n.Args.Promotion.Commit, false)
 	case s.Current():
 		return whole.afterStep(s)
 	}
-	found := at.AsState(n.Wish.Destination, at.Folders.Only(
+	found := at.asState(n.Args.Destination, at.Folders.Only(
 		sets.Union(sets.Union(at.RecordedFolders(), at.OperatorFolders), whole.Target().Names())))
 	found.Rollout, found.LastRead.Folders = RolloutOf(at.Record, time.Time{}), found.Delivered
 	found.LastRead.Record = &record.Record{ClusterTypes: found.Delivered.Names()}
 	return whole.afterWave(found)
 }
 
-// settle sets the fields that follow from the others. promoted is the record's commit. uncertain says that it is not
-// known which folders the tree takes from the fleet.
-func (n *NextTree) settle(promoted string, uncertain bool) *NextTree {
+// withRecord sets the fields that follow from the others. promoted is the record's commit. uncertain says that it is
+// not known which folders the tree takes from the fleet.
+func (n *NextTree) withRecord(promoted string, uncertain bool) *NextTree {
 	switch {
 	case uncertain:
 		n.Known = inventory.Unread
@@ -115,10 +111,10 @@ func (n *NextTree) settle(promoted string, uncertain bool) *NextTree {
 	default:
 		n.Known = inventory.Whole
 	}
-	n.Record = record.New(n.Wish.Environment, n.Folders.Names(), promoted, n.Wish.Origins, n.Wish.Sources)
+	n.Record = record.New(n.Args.Environment, n.Folders.Names(), promoted, n.Args.Origins, n.Args.Sources)
 	n.Record.Decisions, n.Record.Rollout = n.Rendered.Decisions, n.Rollout.Record()
-	n.Record.Promotion, n.Record.Verified = n.Wish.Promotion.Reason, n.Wish.Signers()
-	if k := n.Failing; k != nil && n.Wish.Delivers() {
+	n.Record.Promotion, n.Record.Verified = n.Args.Promotion.Reason, n.Args.Signers()
+	if k := n.Failing; k != nil && n.Args.Delivers() {
 		n.Record.Kept = k.Kept
 		n.Record.LeftOut = slices.DeleteFunc(slices.Clone(k.LeftOut), func(f record.FailedAssignment) bool {
 			return f.ClusterType == "" // unbounded
@@ -131,8 +127,8 @@ func (n *NextTree) settle(promoted string, uncertain bool) *NextTree {
 func (n *NextTree) RecordOn(at *Branch) record.Record {
 	r := n.Record
 	r.Kept, r.LeftOut = slices.Clone(r.Kept), slices.Clone(r.LeftOut)
-	r.SetSince(at.Record, n.Wish.Author.When)
-	r.SetPromotion(n.Wish.Promotion, at.Record)
+	r.SetSince(at.Record, n.Args.Author.When)
+	r.SetPromotion(n.Args.Promotion, at.Record)
 	return r
 }
 
@@ -171,10 +167,10 @@ func (n *NextTree) IsContainedBy(at *Branch) bool {
 	return at.Record != nil && at.Record.Same(n.Record) && at.Folders.Only(at.RecordedFolders()).Equal(n.Folders)
 }
 
-// Continues reports whether an earlier wave of the same rollout wrote a record, in an apply that was killed after its
+// continues reports whether an earlier wave of the same rollout wrote a record, in an apply that was killed after its
 // push.
-func (n *NextTree) Continues(r *record.Record) bool {
-	return n.Wish.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == n.Wish.Environment &&
+func (n *NextTree) continues(r *record.Record) bool {
+	return n.Args.Rollout != nil && r != nil && r.Rollout != nil && r.Environment == n.Args.Environment &&
 		n.TargetTreeHash() != "" && r.Rollout.TargetTreeHash == n.TargetTreeHash()
 }
 

@@ -24,9 +24,9 @@ func OldLocations(a *Arguments, s *State) []*OldLocation {
 	return all
 }
 
-// Removals returns the old locations for which the apply opens a pull request, and those whose pull request it closes.
-// delivered says that the destination contains the tree.
-func Removals(a *Arguments, s *State, delivered bool) (open, closing []*OldLocation) {
+// RemovalPullRequests returns the old locations for which the apply opens a pull request, and those whose pull request
+// it closes. delivered says that the destination contains the tree.
+func RemovalPullRequests(a *Arguments, s *State, delivered bool) (open, closing []*OldLocation) {
 	if !s.Current() {
 		return nil, nil
 	}

@@ -47,7 +47,7 @@ func WhyOrphaned(t *NextTree, s *State, orphans []Orphan) []string {
 	}
 	targets := lists.Map(orphans, func(o Orphan) *fleet.DeploymentTarget { return o.Target })
 	return explain.Lost(
-		context.Background(), t.Wish.Fleet, t.Rendered.Tree.Schedule, targets, policyChanges(s, t.Wish))
+		context.Background(), t.Args.Fleet, t.Rendered.Tree.Schedule, targets, policyChanges(s, t.Args))
 }
 
 // policyChanges compares the policies with those of the last apply.
@@ -75,12 +75,12 @@ func policyChanges(s *State, a *Arguments) (c explain.PolicyChanges) {
 // orphaned refuses that deployment targets of the fleet leave their last cluster types, or returns nil. before are the
 // folders that the change starts from.
 func (c *Comparison) orphaned(before inventory.Folders) *Refusal {
-	if !c.Next.Wish.Guardrails.Orphaned.Reports() {
+	if !c.Next.Args.Guardrails.Orphaned.Reports() {
 		return nil
 	}
 	orphans := Orphans(c.Next, before)
 	if len(orphans) > 0 {
-		orphans = slices.DeleteFunc(orphans, leftByTeam(c.Before, c.Next.Wish))
+		orphans = slices.DeleteFunc(orphans, leftByTeam(c.Before, c.Next.Args))
 	}
 	if len(orphans) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (c *Comparison) orphaned(before inventory.Folders) *Refusal {
 	e.Reason = fmt.Sprintf("%s of environment %q, and no policy places %s any more:\n%s",
 		problem.OneOrMany(len(orphans), "1 deployment target leaves its last cluster type",
 			"%d deployment targets leave their last cluster types"),
-		c.Next.Wish.Environment, problem.OneOrMany(len(orphans), "it", "them"),
+		c.Next.Args.Environment, problem.OneOrMany(len(orphans), "it", "them"),
 		problem.IndentedList(lines, problem.MaxListed))
 	return e
 }

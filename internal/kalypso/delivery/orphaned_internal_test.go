@@ -209,7 +209,7 @@ func TestOrphaned(t *testing.T) {
 				if e, is := errors.AsType[*Refusal](err); is && e.Kind == Orphaned {
 					_, list, _ := strings.Cut(e.Reason, "\n  ")
 					got = strings.Split(list, "\n  ")
-					tree.Wish.AcceptedChanges = AcceptedChanges{string(e.ID)}
+					tree.Args.AcceptedChanges = AcceptedChanges{string(e.ID)}
 				}
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -220,7 +220,7 @@ func TestOrphaned(t *testing.T) {
 				t.Errorf("accepted: %v, warnings %v", errs, warnings)
 			}
 			if test.want != nil {
-				tree.Wish.AcceptedChanges, tree.Wish.Guardrails.Orphaned = nil, problem.Warn
+				tree.Args.AcceptedChanges, tree.Args.Guardrails.Orphaned = nil, problem.Warn
 				if _, errs := apply(); slices.ContainsFunc(errs, isOrphaned) {
 					t.Errorf("with a warning: %v", errs)
 				}

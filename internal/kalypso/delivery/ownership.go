@@ -14,20 +14,20 @@ import (
 const otherEnvironment = "Check the workspace (terraform workspace show) and the variables of this run, or choose " +
 	"another branch or path"
 
-// Occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
-func (c *Comparison) Occupied(owned []string) *Refusal {
-	r, at := c.Branch.Record, c.Next.Wish.Destination
-	if r != nil && c.Case != Update && r.Environment != c.Next.Wish.Environment {
+// occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
+func (c *Comparison) occupied(owned []string) *Refusal {
+	r, at := c.Branch.Record, c.Next.Args.Destination
+	if r != nil && c.Case != Update && r.Environment != c.Next.Args.Environment {
 		return occupied(at,
 			"the record %s says that this is the rendering of environment %q, not of %q. "+otherEnvironment+".",
-			at.RecordPath(), r.Environment, c.Next.Wish.Environment)
+			at.RecordPath(), r.Environment, c.Next.Args.Environment)
 	}
-	if c.Next.Wish.Adopt {
+	if c.Next.Args.Adopt {
 		return nil
 	}
 	recorded := c.Branch.Folders.Only(c.Branch.RecordedFolders())
 	if r != nil && !c.Case.delivered() && !recorded.MayEqual(c.Next.Folders) {
-		return exists(c.Next.Wish, inventory.Changes(recorded, c.Next.Folders))
+		return exists(c.Next.Args, inventory.Changes(recorded, c.Next.Folders))
 	}
 	foreign := c.Branch.Folders.Only(sets.Without(c.Next.Folders.Names(), owned)).Names()
 	if len(foreign) == 0 {
@@ -39,9 +39,9 @@ func (c *Comparison) Occupied(owned []string) *Refusal {
 	return refusal
 }
 
-// Occupants describes what an occupied destination contains: its record with the owner, and the folders that the
+// occupants describes what an occupied destination contains: its record with the owner, and the folders that the
 // rendering would take over.
-func (c *Comparison) Occupants(owned []string) []string {
+func (c *Comparison) occupants(owned []string) []string {
 	all := []string{c.Branch.RecordHash}
 	if c.Branch.Record != nil {
 		all = append(all, c.Branch.Record.Environment)
@@ -53,22 +53,22 @@ func (c *Comparison) Occupants(owned []string) []string {
 // ownership returns an error if the rendering must not write to the destination.
 func (c *Comparison) ownership() error {
 	refuse := func(format string, args ...any) error {
-		return occupied(c.Next.Wish.Destination, format, args...)
+		return occupied(c.Next.Args.Destination, format, args...)
 	}
 	switch {
 	case c.Branch.Obstacle != "":
 		return refuse("%s. Choose another path, or remove it from the branch.", c.Branch.Obstacle)
 	case c.Branch.RecordObstacle != "":
 		return refuse("%s, so the record %s can't be written. Remove it from the branch, or choose another path.",
-			c.Branch.RecordObstacle, c.Next.Wish.Destination.RecordPath())
-	case c.Branch.PromotedCommitObstacle != "" && c.Next.Wish.Promotion.Commit != "":
+			c.Branch.RecordObstacle, c.Next.Args.Destination.RecordPath())
+	case c.Branch.PromotedCommitObstacle != "" && c.Next.Args.Promotion.Commit != "":
 		return refuse("%s, so the promoted commit can't be written to %s. Remove it from the branch.",
 			c.Branch.PromotedCommitObstacle, record.PromotedCommitFile)
 	}
 	for _, other := range c.Branch.OtherRenderings {
-		removed := c.Case == MoveWithin && !c.Next.Wish.KeepOld && other == c.Before.Destination.Path
+		removed := c.Case == MoveWithin && !c.Next.Args.KeepOld && other == c.Before.Destination.Path
 		switch {
-		case removed || !destination.Nested(other, c.Next.Wish.Destination.Path):
+		case removed || !destination.Nested(other, c.Next.Args.Destination.Path):
 		case c.Case == MoveWithin && other == c.Before.Destination.Path:
 			return refuse(
 				"on_move = \"keep\" also leaves this rendering at path %q of this branch: %s. Choose a path beside it.",
@@ -81,14 +81,14 @@ func (c *Comparison) ownership() error {
 			)
 		}
 	}
-	if r := c.Branch.Record; r != nil && c.Case == Update && r.Environment != c.Next.Wish.Environment &&
+	if r := c.Branch.Record; r != nil && c.Case == Update && r.Environment != c.Next.Args.Environment &&
 		r.Environment != c.Before.Environment {
 		return refuse("the record %s says that this is the rendering of environment %q, not of %q. "+otherEnvironment+
 			". If the record is wrong, restore it from the branch's history.",
-			c.Next.Wish.Destination.RecordPath(), r.Environment, c.Next.Wish.Environment)
+			c.Next.Args.Destination.RecordPath(), r.Environment, c.Next.Args.Environment)
 	}
 	if c.Branch.RecordError != "" && c.Case != Update {
-		return RecordProblem(c.Next.Wish.Destination, c.Branch)
+		return RecordProblem(c.Next.Args.Destination, c.Branch)
 	}
 	return nil
 }
@@ -99,8 +99,8 @@ type Adoption struct {
 	Removed []string // adopted folders that belong to no cluster type: the change removes them
 }
 
-// Adoption finds the folders to adopt: folders that the tree needs and, with adopt, folders that the operator wrote.
-func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adoption, err error) {
+// adoption finds the folders to adopt: folders that the tree needs and, with adopt, folders that the operator wrote.
+func (c *Comparison) adoption(owned, wanted []string, adopt bool) (adopted Adoption, err error) {
 	var obstacles []string
 	for _, name := range sets.Without(wanted, owned) {
 		if slices.Contains(c.Branch.Files, name) {
@@ -111,7 +111,7 @@ func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adopt
 	}
 	switch {
 	case len(obstacles) > 0:
-		return Adoption{}, occupied(c.Next.Wish.Destination,
+		return Adoption{}, occupied(c.Next.Args.Destination,
 			"these exist but are not directories: %s. The folders of the cluster types can't be written. Move or remove them.",
 			strings.Join(obstacles, ", "))
 	case !adopt || c.Case == Update &&
@@ -125,9 +125,9 @@ func (c *Comparison) Adoption(owned, wanted []string, adopt bool) (adopted Adopt
 
 // replacesEnvironment reports whether the folders at the destination belong to another environment.
 func (c *Comparison) replacesEnvironment() bool {
-	if c.Case.delivered() && c.Before.Environment != c.Next.Wish.Environment {
+	if c.Case.delivered() && c.Before.Environment != c.Next.Args.Environment {
 		return true
 	}
 	r := c.Branch.Record
-	return r != nil && c.Case != Update && r.Environment != c.Next.Wish.Environment
+	return r != nil && c.Case != Update && r.Environment != c.Next.Args.Environment
 }

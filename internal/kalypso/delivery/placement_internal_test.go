@@ -79,7 +79,7 @@ func TestChangedDecisions(t *testing.T) {
 	t.Parallel()
 	d := placedTree(t)
 	state := func(decisions placement.Decisions) *State {
-		s := NewState(d.Wish.Destination, "dev")
+		s := NewState(d.Args.Destination, "dev")
 		s.Decisions, s.Delivered, s.LastRead.Head = decisions, inventory.Folders{}, "1"
 		return &s
 	}
@@ -92,19 +92,19 @@ func TestChangedDecisions(t *testing.T) {
 		"same decisions": {state(decisionsFor("large")), false}, "other decisions": {state(decisionsFor("small")), true},
 		"no earlier decisions": {state(nil), true}, "same decisions, proposed": {proposed, false},
 	} {
-		now := &Situation{Wish: d.Wish, Prior: &Prior{TreeHash: d.Folders.TreeHash().String()}, State: c.state}
+		now := &Situation{Args: d.Args, Prior: &Prior{TreeHash: d.Folders.TreeHash().String()}, State: c.state}
 		if got := slices.Contains(now.treeReasons(d), "the placement decisions change"); got != c.want {
 			t.Errorf("%s: the decisions are known to change: %t", name, got)
 		}
 	}
 	at := &Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
 	refused := func(s *State) bool {
-		err := NewComparison(d, s, at).Unchanged()
+		err := NewComparison(d, s, at).unchanged()
 		refusal, ok := errors.AsType[*Refusal](err)
 		return ok && refusal.Kind == OtherDecisions
 	}
 	for _, adopt := range []bool{false, true} {
-		d.Wish.Adopt = adopt
+		d.Args.Adopt = adopt
 		if !refused(nil) {
 			t.Errorf("adopt = %t takes over a record with other decisions", adopt)
 		}

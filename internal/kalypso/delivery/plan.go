@@ -157,19 +157,19 @@ func (b *Basis) Refused() (ids []ChangeID) {
 		}
 	}
 	for _, s := range b.Drift {
-		if b.Stop == nil && b.Wish.ReactionTo(s) == drift.Fail {
+		if b.Stop == nil && b.Args.ReactionTo(s) == drift.Fail {
 			ids = append(ids, DriftID(s))
 		}
 	}
 	return ids
 }
 
-// Acceptable reports whether accepted_changes can allow all of Errors.
-func (b *Basis) Acceptable() bool {
+// AllAcceptable reports whether accepted_changes can allow all of Errors.
+func (b *Basis) AllAcceptable() bool {
 	return !slices.ContainsFunc(b.Errors, func(err error) bool { return Acceptable(err) == "" })
 }
 
-func (b *Basis) refuse(err error) {
+func (b *Basis) addError(err error) {
 	if err != nil {
 		b.Errors = append(b.Errors, err)
 	}
@@ -177,16 +177,22 @@ func (b *Basis) refuse(err error) {
 
 // PlannedClearSecrets is [CheckClearSecrets] for the tree that the apply delivers.
 func PlannedClearSecrets(p Plan) problem.Problems {
-	switch p := p.(type) {
-	case *Keep:
+	if WritesNowhere(p) {
 		return nil
-	case *Rest:
-		if p.Prior != nil {
-			return nil
-		}
 	}
 	b := p.All()
 	return CheckClearSecrets(b.Next.Rendered, b.Found)
+}
+
+// WritesNowhere reports whether the apply of a plan writes neither to a server nor to the state.
+func WritesNowhere(p Plan) bool {
+	switch p := p.(type) {
+	case *Keep:
+		return true
+	case *Rest:
+		return p.Prior != nil
+	}
+	return false
 }
 
 // NamesUnscheduled reports whether the plan names all deployment targets that no policy places, since they leave their
@@ -217,10 +223,10 @@ func Paused(p Plan) bool {
 // window of its plan has closed.
 func CheckWindow(p Plan, now time.Time) error {
 	write, ok := p.(*Write)
-	if !ok || !write.Wish.Delivers() {
+	if !ok || !write.Args.Delivers() {
 		return nil
 	}
-	if err := write.Wish.Promotion.CheckWindow(now); err != nil || write.Next.Step == nil {
+	if err := write.Args.Promotion.CheckWindow(now); err != nil || write.Next.Step == nil {
 		return err
 	}
 	return windows.CheckOpen(write.Next.Step.OpenUntil, now, "rollout")
@@ -233,7 +239,7 @@ func CheckWindow(p Plan, now time.Time) error {
 // the folder already. A line is [unknown.Text] if the folder is not known yet.
 func (s *Situation) Summary(t *NextTree, last map[string]string) map[string]string {
 	var changes map[string]string
-	if before := s.State.Last(); before != nil && s.State.Known() != inventory.Partial {
+	if before := s.State.LastFolders(); before != nil && s.State.Known() != inventory.Partial {
 		changes = inventory.Changes(before, t.Folders)
 	}
 	return t.Folders.Summary(changes, last)

@@ -49,9 +49,9 @@ func (s *State) Desired() *State {
 	return s
 }
 
-// Found returns our folders at the destination, and the folders that the proposal adopts. Changes are compared with
-// them.
-func (s *State) Found() inventory.Folders {
+// ExistingFolders returns our folders at the destination, and the folders that the proposal adopts. Changes are
+// compared with them.
+func (s *State) ExistingFolders() inventory.Folders {
 	found := inventory.Folders{}
 	if s.Proposal != nil {
 		maps.Copy(found, s.Proposal.Adopted)

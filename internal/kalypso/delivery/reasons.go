@@ -6,6 +6,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -24,7 +25,7 @@ func (s *Situation) reasonsToWrite(t *NextTree) []string {
 // has to be repaired, or is at an old location.
 func (s *Situation) deliveryReasons() (why []string) {
 	p, state := s.Prior, s.State
-	switch a := s.Wish; a.Strategy {
+	switch a := s.Args; a.Strategy {
 	case destination.Push:
 		why = s.missing()
 		if a.Located() {
@@ -83,20 +84,20 @@ func (s *Situation) missing() (why []string) {
 
 // environmentChanges reports whether the rendering is known to be of another environment than the last one.
 func (s *Situation) environmentChanges() bool {
-	return s.last() != nil && !unknown.Is(s.Wish.Environment) && s.last().Environment != s.Wish.Environment
+	return s.lastState() != nil && !unknown.Is(s.Args.Environment) && s.lastState().Environment != s.Args.Environment
 }
 
 // treeReasons say what is known to change of the tree, its environment, its destination or its placement decisions.
 func (s *Situation) treeReasons(t *NextTree) (why []string) {
-	last := s.last()
+	last := s.lastState()
 	if t.Known == inventory.Whole && s.Prior.TreeHash != t.Folders.TreeHash().String() {
 		why = append(why, changesOf(s.State, t))
 	}
 	if s.environmentChanges() {
-		why = append(why, fmt.Sprintf("the environment %s replaces %s", s.Wish.Environment, last.Environment))
+		why = append(why, fmt.Sprintf("the environment %s replaces %s", s.Args.Environment, last.Environment))
 	}
-	if last != nil && s.Wish.Located() && !s.State.Destination.Same(s.Wish.Destination) {
-		why = append(why, fmt.Sprintf("the destination changes to %s", s.Wish.Destination))
+	if last != nil && s.Args.Located() && !s.State.Destination.Same(s.Args.Destination) {
+		why = append(why, fmt.Sprintf("the destination changes to %s", s.Args.Destination))
 	}
 	if (last != nil || s.Case == Computed) && t.Known == inventory.Whole &&
 		t.Rendered.Folders.Known() == inventory.Whole && t.Rendered.DecisionsKnown() && s.State != nil &&
@@ -109,7 +110,7 @@ func (s *Situation) treeReasons(t *NextTree) (why []string) {
 // changesOf names the folders that change.
 func changesOf(last *State, t *NextTree) string {
 	var names []string
-	if before := last.Last(); len(before) > 0 {
+	if before := last.LastFolders(); len(before) > 0 {
 		names = before.Differing(t.Folders)
 	}
 	switch len(names) {
@@ -124,13 +125,13 @@ func changesOf(last *State, t *NextTree) string {
 // recordReasons say what changes of the record while the folders stay: the promoted commit, the beginning or the end of
 // a rollout, the targets that fail to render, and the success after an automatic rollback.
 func (s *Situation) recordReasons(t *NextTree) (why []string) {
-	p, last, promoted := s.Prior, s.last(), t.Record.PromotedCommit
+	p, last, promoted := s.Prior, s.lastState(), t.Record.PromotedCommit
 	known := t.Rendered.Tree != nil && t.Known > inventory.Unread
 	before := p.PromotedCommit
 	switch {
 	case !known:
-		promoted = s.Wish.Promotion.Commit
-		if s.Wish.Rollout != nil {
+		promoted = s.Args.Promotion.Commit
+		if s.Args.Rollout != nil {
 			promoted = before // a wave may keep it
 		}
 	case last != nil && last.Rollout.UnderWay() != t.Rollout.UnderWay():
@@ -139,7 +140,7 @@ func (s *Situation) recordReasons(t *NextTree) (why []string) {
 			reason = "a rollout begins"
 		}
 		why = append(why, reason)
-	case s.Wish.Rollout != nil && last != nil:
+	case s.Args.Rollout != nil && last != nil:
 		before = last.PromotedCommit
 	}
 	if !unknown.Is(promoted) && promoted != before && len(why) == 0 {
@@ -149,15 +150,20 @@ func (s *Situation) recordReasons(t *NextTree) (why []string) {
 	if t.Known < inventory.Whole || last == nil {
 		return why
 	}
-	if s.Wish.Delivers() && last.LastRead.Record != nil && !last.LastRead.Record.SameFailures(t.Record) {
+	if s.Args.Delivers() && last.LastRead.Record != nil && !last.LastRead.Record.SameFailures(t.Record) {
 		why = append(why, "other deployment targets fail to render")
 	}
 	// With pull requests, the next pull request includes it.
-	if r := s.State.LastRead.Record; s.Wish.Strategy == destination.Push && s.Wish.Promotion.Settled && r != nil &&
-		r.FinalPromotion().Unsettled {
+	if s.Args.Strategy == destination.Push && notesSuccess(s.Args, s.State.LastRead.Record) {
 		why = append(why, "the environment succeeded after an automatic rollback")
 	}
 	return why
+}
+
+// notesSuccess reports whether an apply notes in the record r of the branch that the environment succeeded after an
+// automatic rollback, see [promotion.Reason.Unsettled].
+func notesSuccess(a *Arguments, r *record.Record) bool {
+	return a.Promotion.Settled && r != nil && r.FinalPromotion().Unsettled
 }
 
 // shortCommit returns the beginning of a commit's hash, or "none".
@@ -174,22 +180,23 @@ func shortCommit(commit string) string {
 
 // withholds reports whether the open or closed pull request must stay as it is, because it must not be merged now.
 func (s *Situation) withholds(t *NextTree) bool {
-	return s.Wish.Strategy == destination.PullRequest && s.last() != nil && s.State.Proposal != nil && t.Withheld != ""
+	return s.Args.Strategy == destination.PullRequest && s.lastState() != nil && s.State.Proposal != nil &&
+		t.Withheld != ""
 }
 
 // dependsOnUnknown reports whether unknown values decide whether the apply writes.
 func (s *Situation) dependsOnUnknown(t *NextTree) bool {
 	return t.Known < inventory.Whole || t.Rendered.Folders.Known() == inventory.Whole && !t.Rendered.DecisionsKnown() ||
-		!s.Wish.Located() || unknown.Is(t.Record.PromotedCommit)
+		!s.Args.Located() || unknown.Is(t.Record.PromotedCommit)
 }
 
 // oldToRemove returns the old locations for which an apply opens pull requests although it writes nothing else, and
 // those whose pull requests it closes.
 func (s *Situation) oldToRemove() (open, closing []*OldLocation) {
-	if s.Wish.Strategy != destination.PullRequest {
+	if s.Args.Strategy != destination.PullRequest {
 		return nil, nil
 	}
-	return Removals(s.Wish, s.State, s.Prior.Commit != "" && s.State.Proposal == nil)
+	return RemovalPullRequests(s.Args, s.State, s.Prior.Commit != "" && s.State.Proposal == nil)
 }
 
 // treeIsAt says where the desired tree is already.

@@ -26,14 +26,14 @@ func play(runs ...promotionRun) *record.Record {
 			Environment: "prod", Promotion: promotion.Promotion{Commit: run.commit, Reason: run.decision},
 		}, nil)
 		d := &NextTree{
-			Wish: r.Wish, Rendered: r, Complete: !run.partial, NewRollout: true,
+			Args: r.Args, Rendered: r, Complete: !run.partial, NewRollout: true,
 			Rollout: &rollout.StoredProgress{Progress: rollout.Progress{PromotedCommit: run.commit, Complete: !run.partial}},
 		}
 		promoted := run.commit
 		if run.partial {
 			promoted = at.PromotedCommit()
 		}
-		next := d.settle(promoted, false).RecordOn(at)
+		next := d.withRecord(promoted, false).RecordOn(at)
 		last = &next
 	}
 	return last

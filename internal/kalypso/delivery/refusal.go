@@ -96,6 +96,17 @@ func moved(at destination.Destination, folders []string) *Refusal {
 			"change them. Make a new plan: it shows what changed.", at, strings.Join(folders, ", "))}
 }
 
+// unlessAccepted returns the refusal with its ID, or nil if accepted_changes contains that ID. Then it adds the ID to
+// used. The ID depends on the destination, on its head, and on what the change takes away.
+func (e *Refusal) unlessAccepted(a *Arguments, used *[]ChangeID, kind, head string) error {
+	id := newChangeID(kind, append([]string{a.Destination.String(), head}, e.stake...)...)
+	if a.AcceptedChanges.Allow(id, used) {
+		return nil
+	}
+	e.ID = id
+	return e
+}
+
 // react returns the refusal as an error if a guardrail's reaction is an error and refuse does not accept the change, or
 // as a warning. Both are nil if the guardrail does not report the change.
 func (e *Refusal) react(reaction problem.Reaction, refuse func() error) (warnings []*Refusal, err error) {

@@ -52,7 +52,7 @@ const maxPathsListed = 200
 
 // PathsToRemoveUnchanged returns the [PathsToRemove], or an error if they changed since the plan.
 func PathsToRemoveUnchanged(s *State, at *Branch) ([]string, error) {
-	if changed := at.ChangedSince(s); len(changed) > 0 {
+	if changed := at.changedSince(s); len(changed) > 0 {
 		return nil, moved(s.Destination, changed)
 	}
 	return PathsToRemove(s, at)
@@ -94,7 +94,7 @@ func ContainsOurs(s *State) bool {
 
 // leftByMove lists the paths that a move leaves at the old location; "": it leaves none.
 func leftByMove(a *Arguments, s *State) string {
-	if !a.Delivers() || !a.Located() || !a.KeepOld || !CaseOf(a, s).Moves() {
+	if !a.Delivers() || !a.Located() || !a.KeepOld || !CaseOf(a, s).moves() {
 		return ""
 	}
 	return listPaths(s)

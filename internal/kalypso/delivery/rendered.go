@@ -20,7 +20,7 @@ type Progress func(stage string, done, total int)
 
 // Rendered is the result of rendering a fleet. It is never modified.
 type Rendered struct {
-	Wish *Arguments
+	Args *Arguments
 	Tree *tree.Tree // nil if it was not rendered, or if no assignments are known yet
 
 	Folders     inventory.Folders   // of the tree
@@ -33,7 +33,7 @@ type Rendered struct {
 
 // NewRendered returns the rendering of a fleet to a tree, or to none if the tree is nil.
 func NewRendered(a *Arguments, t *tree.Tree) *Rendered {
-	r := &Rendered{Wish: a, Tree: t}
+	r := &Rendered{Args: a, Tree: t}
 	if t == nil {
 		return r
 	}
@@ -56,7 +56,7 @@ func Render(
 	}
 	options := engine.Options{
 		PriorPlacement: prior, LeaveOutFailed: a.KeepFailed, Duplicates: a.Guardrails.DuplicateObjects,
-		Invalid: a.Guardrails.InvalidObjects, Requires: a.Guardrails.Requires, Delivered: s.Last().HashOf,
+		Invalid: a.Guardrails.InvalidObjects, Requires: a.Guardrails.Requires, Delivered: s.LastFolders().HashOf,
 		Progress: func(done, total int) { progress("render", done, total) },
 	}
 	if s.Readable() && (CaseOf(a, s) == Update || a.Strategy == destination.None) && s.Environment == a.Environment {

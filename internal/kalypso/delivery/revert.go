@@ -1,15 +1,17 @@
 package delivery
 
 import (
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment/rollout"
 )
 
-// maxPast limits the earlier deliveries that a state remembers.
-const maxPast = 50
+// maxEarlierDeliveries limits the earlier deliveries that a state remembers.
+const maxEarlierDeliveries = 50
 
 // EarlierDelivery is an earlier delivery to the destination. If the branch contains it again, people reverted the
 // branch.
@@ -18,8 +20,8 @@ type EarlierDelivery struct {
 	Tree   string `json:"tree"`   // hash of its tree
 }
 
-// AsDelivery returns the last delivery.
-func (s *State) AsDelivery() EarlierDelivery {
+// asDelivery returns the last delivery.
+func (s *State) asDelivery() EarlierDelivery {
 	return EarlierDelivery{s.DeliveredRecord, s.Delivered.TreeHash().String()}
 }
 
@@ -29,17 +31,20 @@ func (s *State) Remember(before *State) {
 		return
 	}
 	s.EarlierDeliveries = before.EarlierDeliveries
-	if was := before.AsDelivery(); was != s.AsDelivery() && was.Record != "" {
+	if was := before.asDelivery(); was != s.asDelivery() && was.Record != "" {
 		others := slices.DeleteFunc(slices.Clone(s.EarlierDeliveries), func(e EarlierDelivery) bool { return e == was })
 		s.EarlierDeliveries = append([]EarlierDelivery{was}, others...)
 	}
-	s.EarlierDeliveries = s.EarlierDeliveries[:min(len(s.EarlierDeliveries), maxPast)]
+	s.EarlierDeliveries = s.EarlierDeliveries[:min(len(s.EarlierDeliveries), maxEarlierDeliveries)]
 }
 
 // RememberEarlier keeps deliveries that were read from the history of the branch, newest first.
 func (s *State) RememberEarlier(deliveries []EarlierDelivery) {
 	for _, d := range deliveries {
-		if d != s.AsDelivery() && !slices.Contains(s.EarlierDeliveries, d) && len(s.EarlierDeliveries) < maxPast {
+		if len(s.EarlierDeliveries) >= maxEarlierDeliveries {
+			return
+		}
+		if d != s.asDelivery() && !slices.Contains(s.EarlierDeliveries, d) {
 			s.EarlierDeliveries = append(s.EarlierDeliveries, d)
 		}
 	}
@@ -51,8 +56,8 @@ func (s *State) Reverted() bool {
 		slices.Contains(s.EarlierDeliveries, EarlierDelivery{s.LastRead.RecordHash, s.OwnFolders().TreeHash().String()})
 }
 
-// AsSeen returns the state as if the branch's current content were delivered.
-func (s *State) AsSeen() *State {
+// AsLastRead returns the state as if the branch's current content were delivered.
+func (s *State) AsLastRead() *State {
 	now, r := *s, s.LastRead.Record
 	now.Delivered, now.DeliveredRecord, now.Decisions = s.OwnFolders(), s.LastRead.RecordHash, r.Decisions
 	now.PromotedCommit, now.Rollout, now.Inputs = r.PromotedCommit, RolloutOf(r, s.LastRead.Time), inputsOf(r)
@@ -68,4 +73,60 @@ func RolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
 		return nil
 	}
 	return &rollout.StoredProgress{Progress: *r.Rollout, At: at}
+}
+
+// accept returns the state to decide from. A revert to an earlier delivery counts as the last delivery, and not as
+// drift, if the configuration agrees with it: the fleet renders the reverted tree again, or rejected lists the last
+// commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
+// restores reverted files. If the gates of the reverted record's commit are closed, only rejected agrees: see
+// [checkProven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
+func (now *Situation) accept(t *NextTree) *State {
+	s := now.Found
+	updates := CaseOf(t.Args, s) == Update
+	if updates && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
+		return s.AsLastRead()
+	}
+	if !s.Reverted() || !updates || t.Rendered.Tree == nil || now.Stop != nil {
+		return s
+	}
+	ours, target := s.OwnFolders(), t.Target()
+	back := slices.ContainsFunc(t.baseline(s).Differing(ours), func(name string) bool {
+		folder, rendered := target[name]
+		return folder.Known < inventory.Whole || rendered && folder.Hash == s.Delivered[name].Hash
+	})
+	switch {
+	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Args.Rejected, commit) }):
+		return s.AsLastRead()
+	case checkProven(t.Args, s, &s.LastRead) != nil:
+	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.LastRead.Record.Same(t.Record), s.RevertKnown && !back:
+		return s.AsLastRead()
+	}
+	return s
+}
+
+// commitsOf returns the promoted commits that folders may contain after the last delivery.
+func commitsOf(s *State) []string {
+	all := []string{s.PromotedCommit}
+	if s.Rollout != nil {
+		all = append(append(all, s.Rollout.PromotedCommit), s.Rollout.Interrupted...)
+	}
+	return all
+}
+
+// returnedFolders reports whether the branch contains the folders from before the failed rollout of s: an apply
+// returned them, and was killed after its push.
+func returnedFolders(s *State) bool {
+	r := s.LastRead.Record
+	if r == nil || r.Rollout == nil || r.Rollout.RolledBack == "" || s.Rollout == nil || !s.Rollout.RestoresOnFailure ||
+		s.Rollout.RolledBack != "" || r.PromotedCommit != s.PromotedCommit {
+		return false
+	}
+	ours, want := s.OwnFolders().HashTexts(), s.Delivered.HashTexts()
+	for name, hash := range s.Rollout.EarlierHashes {
+		want[name] = hash
+		if hash == "" {
+			delete(want, name)
+		}
+	}
+	return maps.Equal(ours, want)
 }

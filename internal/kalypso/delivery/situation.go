@@ -8,7 +8,7 @@ import (
 // Situation is a rendering before an apply: its arguments, and the result of the last run. [situate] computes it once,
 // and everything else reads it. It is never modified.
 type Situation struct {
-	Wish *Arguments
+	Args *Arguments
 	// Prior contains the attributes after the last apply; nil for a create.
 	Prior *Prior
 	// State is the delivery of the last run; nil if no private state can be read. If the fleet now renders the
@@ -63,15 +63,15 @@ func CaseOf(a *Arguments, s *State) Case {
 	return Move
 }
 
-// Moves reports whether the last apply delivered to another destination.
-func (c Case) Moves() bool { return c == Move || c == MoveWithin }
+// moves reports whether the last apply delivered to another destination.
+func (c Case) moves() bool { return c == Move || c == MoveWithin }
 
 // delivered reports whether the state says what the last apply delivered.
-func (c Case) delivered() bool { return c == Update || c.Moves() }
+func (c Case) delivered() bool { return c == Update || c.moves() }
 
 // situate returns the situation of a rendering. p is nil for a create. s is nil if no private state can be read.
 func situate(a *Arguments, p *Prior, s *State) *Situation {
-	now := &Situation{Wish: a, Prior: p, State: s, Found: s, Case: CaseOf(a, s), Stop: stopOf(a, p)}
+	now := &Situation{Args: a, Prior: p, State: s, Found: s, Case: CaseOf(a, s), Stop: stopOf(a, p)}
 	switch {
 	case a.Strategy == destination.None:
 		now.Case = Computed
@@ -107,22 +107,22 @@ func stopOf(a *Arguments, p *Prior) *Stop {
 // readsBranch reports whether the plan reads the branch to find errors, because the state does not contain the
 // destination.
 func (s *Situation) readsBranch() bool {
-	return s.Case != Update && s.Wish.Delivers() && s.Wish.Known == inventory.Whole
+	return s.Case != Update && s.Args.Delivers() && s.Args.Known == inventory.Whole
 }
 
 // Recovers reports whether the apply reads what was delivered from the branch, because the private state can't be read.
-func (s *Situation) Recovers() bool { return s.Case == Recover && s.Wish.Delivers() }
+func (s *Situation) Recovers() bool { return s.Case == Recover && s.Args.Delivers() }
 
 // treeUnread reports whether the tree depends on a branch that the state does not contain: the branch may contain
 // folders to adopt, or the last delivery, or is not known yet.
 func (s *Situation) treeUnread() bool {
 	lastUnread := s.Prior != nil && s.Prior.TreeHash != "" && (s.State == nil || s.State.LastRead.Head != "")
-	return !s.State.Current() && (s.Wish.MayAdopt() || s.Wish.Known < inventory.Whole || lastUnread)
+	return !s.State.Current() && (s.Args.mayAdopt() || s.Args.Known < inventory.Whole || lastUnread)
 }
 
-// last returns the state of the branch that got the last tree: the branch of the pull request, if one proposes it. It
-// is nil if the state can't be read.
-func (s *Situation) last() *State {
+// lastState returns the state of the branch that got the last tree: the branch of the pull request, if one proposes it.
+// It is nil if the state can't be read.
+func (s *Situation) lastState() *State {
 	if !s.State.Current() {
 		return nil
 	}
@@ -132,14 +132,14 @@ func (s *Situation) last() *State {
 // replaced returns the environment whose rendering this one replaces, or "".
 func (s *Situation) replaced() string {
 	if s.environmentChanges() {
-		return s.last().Environment
+		return s.lastState().Environment
 	}
 	return ""
 }
 
 // remaining returns the trees and the pull request that stay on the server once the rendering is only computed.
 func (s *Situation) remaining() (trees []destination.Destination, pullRequest int) {
-	if s.last() == nil {
+	if s.lastState() == nil {
 		return nil, 0
 	}
 	if s.State.Proposal.Open() {

@@ -116,22 +116,22 @@ func (s *State) OrNil() *State {
 // Drifted reports whether our folders or our record on the branch differ from the delivered ones.
 func (s *State) Drifted() bool { return len(s.Drift) > 0 }
 
-// Owned returns the names of our folders on a branch: those in its record, and those that were delivered.
-func (s *State) Owned(at *Branch) []string {
+// owned returns the names of our folders on a branch: those in its record, and those that were delivered.
+func (s *State) owned(at *Branch) []string {
 	return sets.Union(at.RecordedFolders(), s.Delivered.Names())
 }
 
 // OwnFolders returns our folders on the branch, as they were last read.
-func (s *State) OwnFolders() inventory.Folders { return s.LastRead.Folders.Only(s.Owned(&s.LastRead)) }
+func (s *State) OwnFolders() inventory.Folders { return s.LastRead.Folders.Only(s.owned(&s.LastRead)) }
 
 // Readable reports whether this version of the provider wrote s.
 func (s *State) Readable() bool {
 	return s != nil && s.Version == stateVersion && s.Engine == engineVersion
 }
 
-// Last returns the tree that was last delivered, proposed or computed. It is empty if this version of the provider does
-// not know it.
-func (s *State) Last() inventory.Folders {
+// LastFolders returns the tree that was last delivered, proposed or computed. It is empty if this version of the
+// provider does not know it.
+func (s *State) LastFolders() inventory.Folders {
 	if !s.Readable() {
 		return nil
 	}

@@ -40,12 +40,12 @@ func (c *Change) after(head string) Branch {
 // Delivered returns the state after the delivery of the change to a branch.
 func (c *Change) Delivered(at destination.Destination, head string) *State {
 	t := c.Next
-	s := NewState(at, t.Wish.Environment)
+	s := NewState(at, t.Args.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = c.Wanted, c.RecordHash, t.Record.PromotedCommit
 	s.Decisions = t.Rendered.Decisions
 	s.Inputs, s.Base, s.LastRead, s.Cache = c.InputsAfter(), head, c.after(head), c.Cache
 	s.Rollout = t.RolloutAfter(c.Needed)
-	s.WholeHashes = t.Wish.KeepFailed
+	s.WholeHashes = t.Args.KeepFailed
 	s.Remember(c.Before)
 	return &s
 }
@@ -59,7 +59,7 @@ func (c *Change) Promotes(s *State) bool {
 	case !t.Complete:
 		return false
 	case at.Record != nil:
-	case CaseOf(t.Wish, s) == MoveWithin:
+	case CaseOf(t.Args, s) == MoveWithin:
 		return s.PromotedCommit != promoted
 	case len(c.Adoption.Adopted) > 0 && promoted != "":
 		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
@@ -70,7 +70,7 @@ func (c *Change) Promotes(s *State) bool {
 // TargetState returns the state of the target branch of a pull request, which does not contain the proposed tree yet.
 func (c *Change) TargetState() *State {
 	t := c.Next
-	s := NewState(t.Wish.Destination, t.Wish.Environment)
+	s := NewState(t.Args.Destination, t.Args.Environment)
 	if r := c.Branch.Record; r != nil {
 		s.Environment, s.Decisions = r.Environment, r.Decisions
 	}
@@ -78,10 +78,10 @@ func (c *Change) TargetState() *State {
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
 	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
 	s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time)
-	if CaseOf(t.Wish, c.Before) == Update {
+	if CaseOf(t.Args, c.Before) == Update {
 		s.Rollout = c.Before.Rollout
 	}
-	s.WholeHashes = t.Wish.KeepFailed
+	s.WholeHashes = t.Args.KeepFailed
 	if len(s.Delivered) > 0 {
 		s.Inputs = c.Before.Inputs
 	}
@@ -95,15 +95,15 @@ func (c *Change) InputsAfter() *Inputs {
 	if !c.Next.Complete {
 		return c.Before.Inputs
 	}
-	return c.Next.Wish.Inputs()
+	return c.Next.Args.Inputs()
 }
 
 // ComputedState returns the state of a rendering that is only computed.
 func ComputedState(t *NextTree) *State {
-	s := NewState(destination.Destination{}, t.Wish.Environment)
-	s.PromotedCommit, s.Inputs = t.Wish.Promotion.Commit, t.Wish.Inputs()
+	s := NewState(destination.Destination{}, t.Args.Environment)
+	s.PromotedCommit, s.Inputs = t.Args.Promotion.Commit, t.Args.Inputs()
 	s.Delivered, s.Decisions = t.Folders, t.Rendered.Decisions
 	s.LastRead.Folders = s.Delivered
-	s.WholeHashes = t.Wish.KeepFailed
+	s.WholeHashes = t.Args.KeepFailed
 	return &s
 }

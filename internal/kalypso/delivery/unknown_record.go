@@ -39,17 +39,17 @@ func foreignRecord(
 // contains the desired tree, or an earlier wave of it. If the record promotes a commit, the desired tree depends on the
 // record itself, so the gates of that commit must also be open.
 func (c *Comparison) record() error {
-	changes := c.Next.Wish.AcceptedChanges
-	if changes.Unknown() || changes.Accepts(DriftID(c.Before)) {
+	changes := c.Next.Args.AcceptedChanges
+	if changes.Unknown() || changes.accepts(DriftID(c.Before)) {
 		return nil
 	}
-	if err := checkProven(c.Next.Wish, c.Before, c.Branch); err != nil {
+	if err := checkProven(c.Next.Args, c.Before, c.Branch); err != nil {
 		return err
 	}
-	if c.Next.IsContainedBy(c.Branch) || c.Next.Continues(c.Branch.Record) {
+	if c.Next.IsContainedBy(c.Branch) || c.Next.continues(c.Branch.Record) {
 		return nil
 	}
-	return unknownRecord(c.Next.Wish, c.Before, c.Branch, DriftID(c.Before))
+	return unknownRecord(c.Next.Args, c.Before, c.Branch, DriftID(c.Before))
 }
 
 // unknownRecord is [Comparison.record] while the desired tree is not known.
@@ -105,7 +105,7 @@ func promotes(commit string) string {
 // unknownPromotions lists the record's promoted commits that neither the last delivery nor the pull request of a state
 // promotes. There are none if people chose the commit to promote.
 func unknownPromotions(a *Arguments, s *State, r *record.Record) []string {
-	if a.ChosenByPeople() {
+	if a.chosenByPeople() {
 		return nil
 	}
 	promoted, ours := []string{r.PromotedCommit}, []string(nil)
@@ -141,12 +141,12 @@ func (c *Comparison) decisions() error {
 	if !c.Next.Rendered.DecisionsKnown() || c.Next.Rendered.Decisions.Equal(c.Branch.Record.Decisions) {
 		return nil
 	}
-	at := c.Next.Wish.Destination
+	at := c.Next.Args.Destination
 	return &Refusal{
 		Kind: OtherDecisions,
 		Reason: fmt.Sprintf("At %s, the record %s contains placement decisions that the state does not know. Placement "+
 			"decided without them, so the apply would move deployment targets.", at, at.RecordPath()),
 		Advice: "\nImport the rendering, to take over the decisions in its record; adopt = true can't take them over. The " +
-			"ID of the import is\n  " + c.Next.Wish.ImportID(),
+			"ID of the import is\n  " + c.Next.Args.ImportID(),
 	}
 }

@@ -59,7 +59,7 @@ func TestUnproven(t *testing.T) {
 			s.desired.Approved = []string{"old"}
 		}, true, false},
 		"commit of an apply that was killed": {func(s *situation) {
-			s.state = s.state.AsSeen()
+			s.state = s.state.AsLastRead()
 			s.state.UnsavedCommit = s.state.LastRead.Head
 		}, true, true},
 		"accepted change": {func(s *situation) {

@@ -17,10 +17,10 @@ import (
 // unknownStep returns the tree of a step that is not known yet.
 func (n *NextTree) unknownStep() *NextTree {
 	n.Step, n.Complete = &rollout.Step{Uncertain: true}, false
-	if n.Wish.InWaves() && n.Wish.Promotion.Decision != promotion.Rollback {
-		n.Step.OpenUntil = n.Wish.Rollout.Window.OpenUntil
+	if n.Args.inWaves() && n.Args.Promotion.Decision != promotion.Rollback {
+		n.Step.OpenUntil = n.Args.Rollout.Window.OpenUntil
 	}
-	return n.settle("", true)
+	return n.withRecord("", true)
 }
 
 // afterStep returns the tree that a pull request already proposes, or the one after the next wave.
@@ -47,17 +47,17 @@ func (n *NextTree) afterStep(s *State) *NextTree {
 // proposed returns the tree that a pull request proposes on the way to the same target, or nil if there is none. A
 // new observation does not change an open pull request. A pull request that people closed stops the rollout.
 func (n *NextTree) proposed(s *State) *NextTree {
-	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || n.TargetTreeHash() == "" || n.Wish.Rollout.SkipUnknown {
+	if s.Proposal == nil || s.Proposal.Head.Rollout == nil || n.TargetTreeHash() == "" || n.Args.Rollout.SkipUnknown {
 		return nil
 	}
 	head, target := s.Proposal.Head, n.TargetTreeHash()
 	r := head.Rollout
 	switch {
-	case r.TargetTreeHash != target || CaseOf(n.Wish, s) != Update:
+	case r.TargetTreeHash != target || CaseOf(n.Args, s) != Update:
 		return nil
-	case r.Complete && head.PromotedCommit != n.Wish.Promotion.Commit:
+	case r.Complete && head.PromotedCommit != n.Args.Promotion.Commit:
 		return nil
-	case !r.Complete && n.Wish.Rollout.Skip == target:
+	case !r.Complete && n.Args.Rollout.Skip == target:
 		return nil
 	}
 	step := &rollout.Step{Stage: r.Stage}
@@ -68,15 +68,15 @@ func (n *NextTree) proposed(s *State) *NextTree {
 	}
 	proposed := *n
 	proposed.Folders, proposed.Step, proposed.Complete, proposed.Rollout = head.Delivered, step, r.Complete, r
-	return proposed.settle(head.PromotedCommit, false)
+	return proposed.withRecord(head.PromotedCommit, false)
 }
 
 // withhold returns the tree of the open pull request, which must not be merged now, if it promotes a commit and the
 // windows of the promotion have closed since. If the environment's own objects changed meanwhile, it returns n: windows
 // do not delay them.
 func (n *NextTree) withhold(s *State) *NextTree {
-	why := n.Wish.Promotion.Withheld()
-	if why == "" || n.Wish.Strategy != destination.PullRequest || CaseOf(n.Wish, s) != Update || !s.Proposal.Open() ||
+	why := n.Args.Promotion.Withheld()
+	if why == "" || n.Args.Strategy != destination.PullRequest || CaseOf(n.Args, s) != Update || !s.Proposal.Open() ||
 		s.Drifted() || n.Known < inventory.Whole || !n.Folders.Equal(s.Delivered) {
 		return n
 	}
@@ -85,28 +85,28 @@ func (n *NextTree) withhold(s *State) *NextTree {
 	if head.Rollout.UnderWay() {
 		commit = head.Rollout.PromotedCommit
 	}
-	if commit == n.Wish.Promotion.Commit {
+	if commit == n.Args.Promotion.Commit {
 		return n
 	}
 	proposed := *n
 	proposed.Folders, proposed.Rollout, proposed.Withheld = head.Delivered, head.Rollout, why
 	proposed.Complete = !head.Rollout.UnderWay()
-	return proposed.settle(head.PromotedCommit, false)
+	return proposed.withRecord(head.PromotedCommit, false)
 }
 
 // afterWave returns the tree after the next wave.
 func (n *NextTree) afterWave(s *State) *NextTree {
-	delivered, seen := maps.Clone(n.Baseline(s)), s.OwnFolders()
+	delivered, existing := maps.Clone(n.baseline(s)), s.OwnFolders()
 	for name, folder := range delivered {
 		if folder.Hash == (tree.Hash{}) { // of a state that was recovered in part
-			delivered[name] = seen[name]
-			if seen[name].Hash == (tree.Hash{}) {
+			delivered[name] = existing[name]
+			if existing[name].Hash == (tree.Hash{}) {
 				delete(delivered, name)
 			}
 		}
 	}
 	labels := map[string]map[string]string{}
-	for _, ct := range n.Wish.Fleet.ClusterTypes {
+	for _, ct := range n.Args.Fleet.ClusterTypes {
 		labels[ct.Name] = ct.Labels
 	}
 	target := map[string]rollout.RenderedFolder{}
@@ -116,10 +116,10 @@ func (n *NextTree) afterWave(s *State) *NextTree {
 			Unknown: folder.Known < inventory.Whole,
 		}
 	}
-	step := n.Wish.Rollout.Next(rollout.Situation{
-		Target: target, TargetTreeHash: n.TargetTreeHash(), PromotedCommit: n.Wish.Promotion.Commit,
-		Rollback:  n.Wish.Promotion.Decision == promotion.Rollback,
-		Delivered: delivered.HashTexts(), OnBranch: seen.HashTexts(), Replaced: s.LastRead.Replaced.HashTexts(),
+	step := n.Args.Rollout.Next(rollout.Situation{
+		Target: target, TargetTreeHash: n.TargetTreeHash(), PromotedCommit: n.Args.Promotion.Commit,
+		Rollback:  n.Args.Promotion.Decision == promotion.Rollback,
+		Delivered: delivered.HashTexts(), OnBranch: existing.HashTexts(), Replaced: s.LastRead.Replaced.HashTexts(),
 		Progress: s.Rollout,
 	})
 	next := *n
@@ -132,7 +132,7 @@ func (n *NextTree) afterWave(s *State) *NextTree {
 			if slices.Contains(step.Restored, name) {
 				from = s.LastRead.Replaced
 			}
-			if folder, existing := from[name]; existing {
+			if folder, found := from[name]; found {
 				next.Folders[name] = folder
 			} else {
 				delete(next.Folders, name)
@@ -141,9 +141,9 @@ func (n *NextTree) afterWave(s *State) *NextTree {
 	}
 	promoted := s.PromotedCommit
 	if next.Complete {
-		promoted = n.Wish.Promotion.Commit
+		promoted = n.Args.Promotion.Commit
 	}
-	return next.settle(promoted, step.Uncertain)
+	return next.withRecord(promoted, step.Uncertain)
 }
 
 // RolloutAfter returns the progress of the rollout once the branch contains the tree of this apply. written says that a
@@ -153,6 +153,6 @@ func (n *NextTree) RolloutAfter(written bool) *rollout.StoredProgress {
 		return n.Rollout
 	}
 	now := *n.Rollout
-	now.At = n.Wish.Author.When
+	now.At = n.Args.Author.When
 	return &now
 }

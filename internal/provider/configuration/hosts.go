@@ -32,18 +32,28 @@ import (
 
 // AppendDeliveryError reports an error of reading or writing a destination, or of its host.
 func AppendDeliveryError(diags *diag.Diagnostics, at destination.Destination, err error) {
+	AppendRemoteError(diags, path.Root("gitops_repo"), err, func(err error) problem.Problem {
+		return report.Error(at, err)
+	})
+}
+
+// AppendRemoteError reports an error of a repo, or several: of a host's settings, of its API at the argument repo, and
+// any other as the problem that problemOf returns.
+func AppendRemoteError(
+	diags *diag.Diagnostics, repo path.Path, err error, problemOf func(error) problem.Problem,
+) {
 	var host *githost.Error
 	var all problem.Errors
 	switch {
 	case errors.As(err, &all):
 		for _, one := range all {
-			AppendDeliveryError(diags, at, one)
+			AppendRemoteError(diags, repo, one, problemOf)
 		}
 	case AppendHostSettingsError(diags, err):
 	case errors.As(err, &host):
-		AppendHostError(diags, path.Root("gitops_repo"), err)
+		AppendHostError(diags, repo, err)
 	default:
-		tfvalue.AppendProblems(diags, problem.Problems{report.Error(at, err)})
+		tfvalue.AppendProblems(diags, problem.Problems{problemOf(err)})
 	}
 }
 

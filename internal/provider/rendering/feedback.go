@@ -64,9 +64,9 @@ func readFeedback(d tfvalue.Decoder) *delivery.Feedback {
 
 // sentFeedback returns the feedback of earlier applies. A create has none: it finds the issues of an earlier rendering
 // on the host.
-func sentFeedback(ctx context.Context, c *resources.Call) (said feedback.Sent) {
+func sentFeedback(ctx context.Context, c *resources.Call) (sent feedback.Sent) {
 	if c.State == nil {
-		return said
+		return sent
 	}
 	return resources.GetPrivate[feedback.Sent](ctx, c.Private, feedbackKey, c.Diags)
 }
@@ -80,8 +80,8 @@ func lastFeedback(c *resources.Call) types.String {
 // says that the apply is known to give any.
 func planFeedback(ctx context.Context, c *resources.Call, plan delivery.Plan) (status types.String, tells bool) {
 	p := plan.All()
-	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), p.Wish.Feedback
-	if settings == nil && !said.HasIssues() {
+	last, sent, settings := lastFeedback(c), sentFeedback(ctx, c), p.Args.Feedback
+	if settings == nil && !sent.HasIssues() {
 		return last, false
 	}
 	due, known := feedback.Due(plan)
@@ -111,11 +111,11 @@ func planFeedback(ctx context.Context, c *resources.Call, plan delivery.Plan) (s
 		return types.StringUnknown(), false
 	}
 	tfvalue.AppendProblems(c.Diags, message.Reach(host, settings, c.Data.HasCredential))
-	message.Before = said.Basis // a create does not know the branch
+	message.Before = sent.Basis // a create does not know the branch
 	if p.State != nil {
-		message.Before = feedback.Basis(p.Wish, p.State.LastRead.RecordHash)
+		message.Before = feedback.Basis(p.Args, p.State.LastRead.RecordHash)
 	}
-	line := feedback.NewPlan(message, said).Line()
+	line := feedback.NewPlan(message, sent).Line()
 	if line == "" {
 		return last, false
 	}
@@ -144,20 +144,20 @@ func setFeedback(c *resources.Call, status attr.Value) {
 func sendFeedback(
 	ctx context.Context, c *resources.Call, result *remote.Result, before *delivery.State, planned resources.Model,
 ) (settled bool) {
-	last, said, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Wish.Feedback
+	last, sent, settings := lastFeedback(c), sentFeedback(ctx, c), result.Applied.Args.Feedback
 	status := planned["feedback_status"]
 	c.Plan["feedback_status"] = status
 	if status.IsUnknown() {
 		c.Plan["feedback_status"] = last
 	}
-	arguments := result.Applied.Wish
-	if settings == nil && !said.HasIssues() {
+	arguments := result.Applied.Args
+	if settings == nil && !sent.HasIssues() {
 		return true
 	}
 	if feedback.Proposed(result.State) {
 		if p := result.State.Proposal; p != nil && p.Head != nil {
-			said.Proposed = feedback.Basis(arguments, p.Head.DeliveredRecord)
-			resources.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
+			sent.Proposed = feedback.Basis(arguments, p.Head.DeliveredRecord)
+			resources.SetPrivate(ctx, c.Private, feedbackKey, sent, c.Diags)
 		}
 		return true
 	}
@@ -173,13 +173,13 @@ func sendFeedback(
 	}
 	message.Before = feedback.Basis(arguments, found)
 	message.After = feedback.Basis(arguments, result.State.LastRead.RecordHash)
-	plan := feedback.NewPlan(message, said)
+	plan := feedback.NewPlan(message, sent)
 	// The plan of a create does not know whether an earlier rendering left issues.
 	adopts := c.State == nil && len(plan.Statuses)+len(plan.Opened)+len(plan.Edited)+len(plan.Closed) == 0
 	switch {
 	case plan.Empty():
-		said.Basis, said.Proposed = message.After, ""
-		resources.SetPrivate(ctx, c.Private, feedbackKey, said, c.Diags)
+		sent.Basis, sent.Proposed = message.After, ""
+		resources.SetPrivate(ctx, c.Private, feedbackKey, sent, c.Diags)
 		return len(unreached) == 0
 	case status.Equal(last) && !adopts: // the plan did not show it
 		return false
@@ -190,9 +190,9 @@ func sendFeedback(
 	if planned["description"].IsUnknown() {
 		setFeedback(c, c.Plan["feedback_status"])
 	}
-	heard, errs := plan.Send(ctx, host)
-	resources.SetPrivate(ctx, c.Private, feedbackKey, heard, c.Diags)
-	left := feedback.NewPlan(message, heard)
+	now, errs := plan.Send(ctx, host)
+	resources.SetPrivate(ctx, c.Private, feedbackKey, now, c.Diags)
+	left := feedback.NewPlan(message, now)
 	warnOfFeedback(c, errs, left)
 	settled = left.Empty() && len(unreached) == 0
 	if !settled {
@@ -203,10 +203,10 @@ func sendFeedback(
 
 // endFeedback closes the issues of a rendering that was destroyed.
 func endFeedback(ctx context.Context, c *resources.Call, a *delivery.Arguments) {
-	said := sentFeedback(ctx, c)
+	sent := sentFeedback(ctx, c)
 	plan := feedback.NewPlan(&feedback.Message{
-		Environment: a.Environment, Key: feedback.Key(a), Before: said.Basis,
-	}, said)
+		Environment: a.Environment, Key: feedback.Key(a), Before: sent.Basis,
+	}, sent)
 	if plan.Empty() {
 		return
 	}

@@ -45,7 +45,7 @@ func keptArguments(plan delivery.Plan, tells bool) (names []string, last string)
 			return names, ""
 		}
 		return names, "promotion"
-	case p.Wish.Shown < inventory.Whole, p.Prior.Described && unknown.Is(string(p.Wish.Review.Detail)):
+	case p.Args.Shown < inventory.Whole, p.Prior.Described && unknown.Is(string(p.Args.Review.Detail)):
 		return nil, ""
 	}
 	names = slices.Clone(explaining)

@@ -14,24 +14,24 @@ import (
 )
 
 func limitsAttribute() schema.SingleNestedAttribute {
-	count := func(what string, most int) schema.Int64Attribute {
-		return schemas.OptionalNumber(fmt.Sprintf("%s The default is `%d`.", what, most))
+	count := func(what string, limit int) schema.Int64Attribute {
+		return schemas.OptionalNumber(fmt.Sprintf("%s The default is `%d`.", what, limit))
 	}
-	size := func(what string, most int64) schema.StringAttribute {
+	size := func(what string, limit int64) schema.StringAttribute {
 		return schemas.OptionalString(
-			fmt.Sprintf("%s A Kubernetes quantity. The default is `%s`.", what, fleet.FormatBytes(most)),
+			fmt.Sprintf("%s A Kubernetes quantity. The default is `%s`.", what, fleet.FormatBytes(limit)),
 		)
 	}
-	most := fleet.DefaultLimits
+	limit := fleet.DefaultLimits
 	return schemas.OptionalObject(
 		"Limits the size of the fleet, so that one team can't block the other teams. A larger fleet "+
 			"fails the plan.",
 		map[string]schema.Attribute{
-			"assignments": count("The number of assignments in the environment.", most.Assignments),
+			"assignments": count("The number of assignments in the environment.", limit.Assignments),
 			"targets_per_workload": count(
-				"The number of deployment targets of one workload in the environment.", most.TargetsPerWorkload),
-			"file_size": size("The size of one rendered file, and of any value in it, in bytes.", most.FileSize),
-			"manifests": size("The size of all texts of `manifests` together, in bytes.", most.Manifests),
+				"The number of deployment targets of one workload in the environment.", limit.TargetsPerWorkload),
+			"file_size": size("The size of one rendered file, and of any value in it, in bytes.", limit.FileSize),
+			"manifests": size("The size of all texts of `manifests` together, in bytes.", limit.Manifests),
 		},
 	)
 }

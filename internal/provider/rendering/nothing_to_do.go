@@ -37,7 +37,7 @@ type warning struct {
 	Detail  string   `json:"detail"`
 }
 
-// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.Settled]. The
+// keepNothingToDo stores the result of the next plan if that plan has nothing to do, see [delivery.NothingToDo]. The
 // plan of the call is by now the state after the apply, and s the delivery; last and found come from the apply, see
 // [render]. A development build stores nothing, since the next build may render other files.
 func keepNothingToDo(
@@ -48,13 +48,13 @@ func keepNothingToDo(
 	}
 	state := c.Plan
 	prior, rendered := priorOf(state), last.All().Next.Rendered
-	if len(found) > 0 || schedule.Places(rendered.Wish.Fleet) { // both may depend on what was delivered before
+	if len(found) > 0 || schedule.Places(rendered.Args.Fleet) { // both may depend on what was delivered before
 		rendered, found = render(ctx, c.Data, state, prior, s)
 	}
 	if found.HasErrors() {
 		return
 	}
-	next := delivery.Settled(rendered, prior, s)
+	next := delivery.NothingToDo(rendered, prior, s)
 	if next == nil {
 		return
 	}

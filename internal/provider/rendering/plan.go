@@ -58,7 +58,7 @@ func planChange(ctx context.Context, c *resources.Call) (p delivery.Plan, before
 	if c.Diags.HasError() {
 		return nil, before
 	}
-	tflog.Info(ctx, delivery.Reason(p), map[string]any{"environment": p.All().Wish.Environment})
+	tflog.Info(ctx, delivery.Reason(p), map[string]any{"environment": p.All().Args.Environment})
 	feedback, tells := planFeedback(ctx, c, p)
 	show(ctx, c.Plan, p, c.State, tells, c.Diags)
 	setFeedback(c, feedback)
@@ -66,7 +66,7 @@ func planChange(ctx context.Context, c *resources.Call) (p delivery.Plan, before
 	switch {
 	case c.Diags.HasError():
 	case c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]):
-		tfvalue.AppendProblems(c.Diags, listGuardrails(p.All().Wish.Guardrails))
+		tfvalue.AppendProblems(c.Diags, listGuardrails(p.All().Args.Guardrails))
 	}
 	if c.Data != nil && !c.Diags.HasError() {
 		a := decodeArguments(c.Plan.Decoder())
@@ -131,7 +131,7 @@ func render(
 		tflog.Info(ctx, "rendering the fleet", map[string]any{"environment": arguments.Environment})
 		var found problem.Problems
 		rendered, found = delivery.Render(ctx, arguments, prior, before, logProgress(ctx, logEvery))
-		if arguments.WritesNothing(prior) {
+		if arguments.Stopped(prior) {
 			found = found.AsWarnings() // none of the tree is written now
 		}
 		ps = append(ps, found...)
@@ -153,7 +153,7 @@ func decide(
 		found = slices.DeleteFunc(slices.Clone(found), delivery.IsUnscheduled)
 	}
 	if w, writes := p.(*delivery.Write); writes {
-		found = slices.Concat(found, delivery.EmptiedValues(w.Wish.Fleet, w.State))
+		found = slices.Concat(found, delivery.EmptiedValues(w.Args.Fleet, w.State))
 	}
 	return p, slices.Concat(found, delivery.PlannedClearSecrets(p))
 }
@@ -190,17 +190,17 @@ func checkBranch(ctx context.Context, c *resources.Call, p delivery.Plan) {
 	applied := p.All().Next
 	fail := func(err error) {
 		if err != nil {
-			configuration.AppendDeliveryError(c.Diags, applied.Wish.Destination, err)
+			configuration.AppendDeliveryError(c.Diags, applied.Args.Destination, err)
 		}
 	}
-	fail(c.Data.Claims.Plan(applied.Wish, claimedTree(applied), p.All().Prior == nil))
+	fail(c.Data.Claims.Plan(applied.Args, claimedTree(applied), p.All().Prior == nil))
 	if !c.Data.Known {
 		return
 	}
 	remote := operations(ctx, c.Data)
-	fail(remote.CheckHost(applied.Wish))
-	if applied.Wish.Strategy == destination.PullRequest && !writesNothing(p) {
-		c.Data.CheckCredential(applied.Wish.Destination.Repo, c.Diags)
+	fail(remote.CheckHost(applied.Args))
+	if applied.Args.Strategy == destination.PullRequest && !delivery.WritesNowhere(p) {
+		c.Data.CheckCredential(applied.Args.Destination.Repo, c.Diags)
 	}
 	if c.Diags.ErrorsCount() > len(p.All().Refused()) { // not only refusals that accepted_changes can allow
 		return
@@ -213,17 +213,6 @@ func checkBranch(ctx context.Context, c *resources.Call, p delivery.Plan) {
 	fail(err)
 }
 
-// writesNothing reports whether the apply of a plan contacts no server.
-func writesNothing(p delivery.Plan) bool {
-	switch p := p.(type) {
-	case *delivery.Keep:
-		return true
-	case *delivery.Rest:
-		return p.Prior != nil
-	}
-	return false
-}
-
 // stepOf returns the step of the rollout that the apply of a plan takes, or nil. The plan may be nil.
 func stepOf(plan delivery.Plan) *rollout.Step {
 	if plan == nil {
@@ -234,7 +223,7 @@ func stepOf(plan delivery.Plan) *rollout.Step {
 	case p.Stop == nil:
 		return p.Next.Step
 	case p.Stop.Cause == delivery.RolloutPaused:
-		return &rollout.Step{Paused: p.Wish.Rollout.Paused()}
+		return &rollout.Step{Paused: p.Args.Rollout.Paused()}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func apply(ctx context.Context, c *resources.Call) resources.Model {
 	planned := maps.Clone(c.Plan)
 	result, err := operations(ctx, c.Data).Apply(ctx, p)
 	if err != nil {
-		configuration.AppendDeliveryError(c.Diags, p.All().Wish.Destination, err)
+		configuration.AppendDeliveryError(c.Diags, p.All().Args.Destination, err)
 		return nil
 	}
 	tflog.Info(ctx, "delivered the tree", map[string]any{"commit": result.Commit, "pushed": result.Pushed})

@@ -79,8 +79,8 @@ func readStage(d tfvalue.Decoder) rollout.Stage {
 		Selector: schemas.RequiredSelector(d, "cluster_type_selector", false).Labels,
 	}
 	d.Check("max_concurrency", "Invalid limit", func(text string) error {
-		most, err := limit.Parse(text)
-		stage.MaxConcurrency = &most
+		parsed, err := limit.Parse(text)
+		stage.MaxConcurrency = &parsed
 		return err
 	})
 	d.Check("soak", "Invalid duration", func(text string) (err error) {
@@ -120,7 +120,7 @@ func appendRollout(diags *diag.Diagnostics, plan delivery.Plan) {
 	stopped := problem.IndentedList(step.Stopped, problem.MaxListed)
 	switch target := p.Next.TargetTreeHash(); {
 	case step.Paused != "":
-		why, until := report.Pause(p.Wish.Rollout)
+		why, until := report.Pause(p.Args.Rollout)
 		warnf("The rollout is paused", "%s\nNo further wave follows until %s.", why, until)
 	case len(step.Restored) > 0:
 		warnf("The rollout is rolled back", "In stage %q, clusters fail with the change:\n%s\nThe apply restores these "+

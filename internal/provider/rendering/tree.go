@@ -77,11 +77,11 @@ func plannedFolders(t *delivery.NextTree) (folders inventory.Folders, known bool
 		return t.Folders, true
 	}
 	folders = inventory.Folders{}
-	for _, ct := range t.Wish.Fleet.ClusterTypes {
+	for _, ct := range t.Args.Fleet.ClusterTypes {
 		folders[ct.Name] = inventory.Folder{Known: inventory.Unread}
 	}
 	_, unnamed := folders[unknown.Text]
-	return folders, !unnamed && !t.Wish.Fleet.Incomplete
+	return folders, !unnamed && !t.Args.Fleet.Incomplete
 }
 
 // foldersOf returns the folder of each cluster type.
@@ -119,7 +119,7 @@ func plannedFiles(t *delivery.NextTree, state resources.Model) (types.Map, error
 			kept = append(kept, f.ClusterType+"/"+f.DeploymentTarget)
 		}
 	}
-	maps.Copy(all, keptFiles(t.Wish.Destination, state, kept))
+	maps.Copy(all, keptFiles(t.Args.Destination, state, kept))
 	for i, folder := range t.Rendered.Tree.Folders {
 		switch applied := t.Folders[folder.ClusterType]; {
 		case applied.Hash != t.Target()[folder.ClusterType].Hash:
@@ -128,7 +128,7 @@ func plannedFiles(t *delivery.NextTree, state resources.Model) (types.Map, error
 			return notKnown, nil
 		}
 		for f := range t.Rendered.Tree.Files(i) {
-			path := t.Wish.Destination.Join(folder.ClusterType + "/" + f.Path)
+			path := t.Args.Destination.Join(folder.ClusterType + "/" + f.Path)
 			switch {
 			case f.MayBeAbsent:
 				return notKnown, nil

@@ -34,8 +34,8 @@ type view struct {
 type mark string
 
 const (
-	later  mark = "known after apply"
-	before mark = "as before"
+	afterApply mark = "known after apply"
+	asBefore   mark = "as before"
 )
 
 // attributes returns the attributes by name.
@@ -71,9 +71,9 @@ func (v *view) attributes() iter.Seq2[string, any] {
 func (v *view) into(m, last resources.Model) {
 	for name, value := range v.attributes() {
 		switch {
-		case value == later:
+		case value == afterApply:
 			m.SetUnknown(name)
-		case value != before:
+		case value != asBefore:
 			m.Set(tfvalue.Values{name: value})
 		case last == nil:
 			m.Set(tfvalue.Values{name: nil})
@@ -98,7 +98,7 @@ func planned(ctx context.Context, m, last resources.Model, plan delivery.Plan) (
 		v.keepLast(m, last, plan)
 	case *delivery.RemoveOld, *delivery.Withhold:
 		v.keepLast(m, last, plan)
-		v.pullRequest = later // Terraform doesn't apply a plan without a change
+		v.pullRequest = afterApply // Terraform doesn't apply a plan without a change
 	case *delivery.Undecided:
 		v.expect(ctx, p, inventory.Unread)
 	case *delivery.Write:
@@ -112,14 +112,14 @@ func outcome(m, last resources.Model, plan delivery.Plan, result *remote.Result)
 	p := plan.All()
 	if p.Stop != nil {
 		v := stopped(m, plan)
-		if v.pullRequest == later {
-			v.pullRequest = before
+		if v.pullRequest == afterApply {
+			v.pullRequest = asBefore
 		}
 		return v, nil
 	}
 	v, err := treeOf(m, last, p.Situation, result.Applied)
 	if err != nil {
-		v.files = before
+		v.files = asBefore
 	}
 	switch plan.(type) {
 	case *delivery.Keep, *delivery.RemoveOld, *delivery.Withhold:
@@ -130,12 +130,14 @@ func outcome(m, last resources.Model, plan delivery.Plan, result *remote.Result)
 	if m["description"].IsUnknown() {
 		v.description = descriptionOf(context.Background(), result.Applied, result.Before) // it must be in the state
 	}
-	v.feedbackStatus = before
-	if p.Case != delivery.Computed {
-		v.commit = tfvalue.OrNil(result.Commit)
-		v.delivered = result.Applied.ReachedBy(result.State)
-		v.pullRequest = schemas.PullRequestValue(result.PullRequest)
+	v.feedbackStatus = asBefore
+	if p.Case == delivery.Computed {
+		v.commit, v.delivered, v.pullRequest = nil, nil, nil
+		return v, err
 	}
+	v.commit = tfvalue.OrNil(result.Commit)
+	v.delivered = result.Applied.ReachedBy(result.State)
+	v.pullRequest = schemas.PullRequestValue(result.PullRequest)
 	return v, err
 }
 
@@ -180,9 +182,9 @@ func importedView(m resources.Model, s *delivery.State) *view {
 // unchanged returns the attributes as they were.
 func unchanged() *view {
 	return &view{
-		assignments: before, folders: before, files: before, summary: before, assignmentCount: before,
-		unscheduled: before, treeHash: before, targetTreeHash: before, description: before, commit: before,
-		delivered: before, pullRequest: before, rolloutStatus: before, feedbackStatus: before,
+		assignments: asBefore, folders: asBefore, files: asBefore, summary: asBefore, assignmentCount: asBefore,
+		unscheduled: asBefore, treeHash: asBefore, targetTreeHash: asBefore, description: asBefore, commit: asBefore,
+		delivered: asBefore, pullRequest: asBefore, rolloutStatus: asBefore, feedbackStatus: asBefore,
 	}
 }
 
@@ -192,15 +194,15 @@ func stopped(m resources.Model, plan delivery.Plan) *view {
 	if p.Prior != nil {
 		v := unchanged()
 		if _, drafts := plan.(*delivery.Withhold); drafts {
-			v.pullRequest = later // Terraform doesn't apply a plan without a change
+			v.pullRequest = afterApply // Terraform doesn't apply a plan without a change
 		}
 		return v
 	}
 	v := &view{unscheduled: []string{}}
-	v.setTree(m, p.Wish.Destination, nil)
+	v.setTree(m, p.Args.Destination, nil)
 	v.treeHash = nil
 	v.files = shown(m, true, func() any { return textsOf(nil) }, previewManifests)
-	if p.Wish.Strategy != destination.None {
+	if p.Args.Strategy != destination.None {
 		v.delivered = false
 	}
 	return v
@@ -211,13 +213,13 @@ func treeOf(m, last resources.Model, s *delivery.Situation, t *delivery.NextTree
 	read := t.Known > inventory.Unread
 	known := read && t.Rendered.Tree != nil
 	folders, named := plannedFolders(t)
-	v = &view{assignmentCount: later, unscheduled: later, treeHash: later}
+	v = &view{assignmentCount: afterApply, unscheduled: afterApply, treeHash: afterApply}
 	v.assignments = shown(m, known, func() any { return assignmentsOf(t.Folders) }, detailed...)
-	v.folders = shown(m, read && named, func() any { return foldersOf(t.Wish.Destination, folders) }, detailed...)
+	v.folders = shown(m, read && named, func() any { return foldersOf(t.Args.Destination, folders) }, detailed...)
 	v.summary = shown(m, known, func() any {
 		return textsOf(s.Summary(t, last.Decoder().StringMap("summary")))
 	}, previewSummary)
-	v.files = shown(m, known && !configuration.AnyUnknown(t.Wish.Destination.Path, t.Record.PromotedCommit),
+	v.files = shown(m, known && !configuration.AnyUnknown(t.Args.Destination.Path, t.Record.PromotedCommit),
 		func() (files any) {
 			files, err = plannedFiles(t, last)
 			return files
@@ -234,7 +236,7 @@ func treeOf(m, last resources.Model, s *delivery.Situation, t *delivery.NextTree
 	if m.IsNull("rollout") {
 		return v, err
 	}
-	v.targetTreeHash, v.rolloutStatus = later, later
+	v.targetTreeHash, v.rolloutStatus = afterApply, afterApply
 	if m["rollout"].IsUnknown() {
 		return v, err
 	}
@@ -259,8 +261,9 @@ func (v *view) setTree(m resources.Model, at destination.Destination, on invento
 
 // expect shows what an apply writes, before it does. described says how much can be described.
 func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventory.Known) {
-	v.commit, v.delivered, v.pullRequest, v.description, v.feedbackStatus = later, later, later, later, before
-	switch p.Wish.Strategy {
+	v.commit, v.delivered, v.pullRequest, v.description = afterApply, afterApply, afterApply, afterApply
+	v.feedbackStatus = asBefore
+	switch p.Args.Strategy {
 	case destination.None:
 		v.commit, v.delivered, v.pullRequest = nil, nil, nil
 	case destination.Push:
@@ -269,7 +272,7 @@ func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventor
 			v.delivered = p.Next.Complete
 		}
 	}
-	if described == inventory.Whole || p.Wish.Review.Detail == delivery.DetailNone {
+	if described == inventory.Whole || p.Args.Review.Detail == delivery.DetailNone {
 		v.description = descriptionOf(ctx, p.Next, p.State)
 	}
 }
@@ -278,31 +281,31 @@ func (v *view) expect(ctx context.Context, p *delivery.Basis, described inventor
 // one.
 func (v *view) keepLast(m, last resources.Model, plan delivery.Plan) {
 	p := plan.All()
-	v.description, v.commit, v.delivered, v.pullRequest = before, before, before, before
-	v.rolloutStatus, v.feedbackStatus = before, before
+	v.description, v.commit, v.delivered, v.pullRequest = asBefore, asBefore, asBefore, asBefore
+	v.rolloutStatus, v.feedbackStatus = asBefore, asBefore
 	switch {
 	case m.IsNull("rollout"):
 		v.rolloutStatus = nil
-	case p.Wish.Delivers():
+	case p.Args.Delivers():
 		v.delivered = p.Next.ReachedBy(p.State)
 	}
 	if delivery.Paused(plan) { // the target of the last change stays until another change may begin
-		v.unscheduled, v.delivered = before, before
+		v.unscheduled, v.delivered = asBefore, asBefore
 		if v.targetTreeHash != nil && !last.IsNull("target_tree_hash") {
-			v.targetTreeHash = before
+			v.targetTreeHash = asBefore
 		}
 	}
-	switch detail := p.Wish.Review.Detail; {
+	switch detail := p.Args.Review.Detail; {
 	case detail == delivery.DetailNone:
 		v.description = nil
 	case unknown.Is(string(detail)) && !last.IsNull("description"):
-		v.description = later
+		v.description = afterApply
 	}
 }
 
 // descriptionOf describes a change if delivery.describe asks for that. Otherwise it returns nil.
 func descriptionOf(ctx context.Context, applied *delivery.NextTree, s *delivery.State) any {
-	if applied.Wish.Review.Detail == delivery.DetailNone {
+	if applied.Args.Review.Detail == delivery.DetailNone {
 		return nil
 	}
 	return describe.Rendering(ctx, applied, s)
@@ -314,7 +317,7 @@ func shown(m resources.Model, known bool, value func() any, previews ...string) 
 	case !unknown.Is(preview) && !slices.Contains(previews, preview):
 		return nil
 	case unknown.Is(preview) || !known:
-		return later
+		return afterApply
 	}
 	return value()
 }

@@ -25,7 +25,7 @@ import (
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
 	nothing := &delivery.Arguments{}
-	none := delivery.Basis{Situation: &delivery.Situation{Wish: nothing}, Next: &delivery.NextTree{Wish: nothing}}
+	none := delivery.Basis{Situation: &delivery.Situation{Args: nothing}, Next: &delivery.NextTree{Args: nothing}}
 	host := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
 		"file of a registration": func(d *diag.Diagnostics) {

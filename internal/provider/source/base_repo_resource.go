@@ -15,7 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/baserepo/document"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/configuration"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/resources"
@@ -211,12 +210,7 @@ func importedBaseRepo(m resources.Model, found *baserepo.State) resources.Model 
 
 // appendBaseRepoError reports an error from reading or writing a branch, or from its host.
 func appendBaseRepoError(diags *diag.Diagnostics, at baserepo.EnvironmentBranch, err error) {
-	var host *githost.Error
-	switch {
-	case configuration.AppendHostSettingsError(diags, err):
-	case errors.As(err, &host):
-		configuration.AppendHostError(diags, path.Root("repo"), err)
-	default:
-		tfvalue.AppendProblems(diags, problem.Problems{baserepo.ErrorProblem(at, err)})
-	}
+	configuration.AppendRemoteError(diags, path.Root("repo"), err, func(err error) problem.Problem {
+		return baserepo.ErrorProblem(at, err)
+	})
 }

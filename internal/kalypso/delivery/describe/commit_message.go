@@ -17,12 +17,12 @@ import (
 // CommitMessage returns the configured message of the commit, or the default, which lists the changes.
 func CommitMessage(c *delivery.Change) string {
 	t := c.Next
-	if t.Wish.Message != "" {
-		return t.Wish.Message
+	if t.Args.Message != "" {
+		return t.Args.Message
 	}
 	changes := inventory.Changes(c.Existing, c.Wanted)
 	var b strings.Builder
-	b.WriteString(record.Message(t.Wish.Environment, changedObjects(c.Before, t.Wish)))
+	b.WriteString(record.Message(t.Args.Environment, changedObjects(c.Before, t.Args)))
 	names := slices.Sorted(maps.Keys(changes))
 	if len(names) > 0 {
 		b.WriteString("\n")
@@ -43,15 +43,15 @@ func CommitMessage(c *delivery.Change) string {
 			fmt.Fprintf(&b, "\n%s", promotion.Reason{Explanation: why}.Facts())
 		}
 	}
-	if c.Settles {
+	if c.NotesSuccess {
 		b.WriteString("\nThe environment succeeded after an automatic rollback.\n")
 	}
-	if t.Wish.Promotion.Commit != "" && t.Complete {
-		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Wish.Promotion.Commit)
+	if t.Args.Promotion.Commit != "" && t.Complete {
+		fmt.Fprintf(&b, "\nPromoted commit: %s\n", t.Args.Promotion.Commit)
 	}
 	if facts := c.Record.NewReason(c.Branch.Record).Facts(); facts != "" {
 		if !t.Complete {
-			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Wish.Promotion.Commit)
+			fmt.Fprintf(&b, "\nPromoted commit, in waves: %s\n", t.Args.Promotion.Commit)
 		}
 		fmt.Fprintf(&b, "\n%s", facts)
 	}

@@ -18,7 +18,10 @@ func TestListInMessage(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(changed), func(t *testing.T) {
 			change := &delivery.Change{
-				Next: &delivery.NextTree{Wish: &delivery.Arguments{Environment: "dev"}}, Branch: &delivery.Branch{Head: "head"},
+				Comparison: delivery.Comparison{
+					Next:   &delivery.NextTree{Args: &delivery.Arguments{Environment: "dev"}},
+					Branch: &delivery.Branch{Head: "head"},
+				},
 				Wanted: inventory.Folders{},
 			}
 			for i := range changed {

@@ -30,7 +30,7 @@ func TestDiffCommand(t *testing.T) {
 		s := &delivery.State{}
 		s.Destination, s.Base = at, base
 		a := &delivery.Arguments{Strategy: test.by, Destination: at}
-		command := diffCommand(&delivery.NextTree{Wish: a}, s)(test.folder)
+		command := diffCommand(&delivery.NextTree{Args: a}, s)(test.folder)
 		folder := t.TempDir()
 		// A script instead of git prints each of its arguments on a line.
 		if err := programs.Write(filepath.Join(folder, "git"), "#!/bin/sh\nprintf '%s\\n' \"$@\"\n"); err != nil {

@@ -24,20 +24,20 @@ import (
 // the marker that names the rendering. before is the delivered tree, or the one that was found; see [remote.Result].
 // The text depends on t and before alone, unless ctx is done: then it lacks the lines that change.
 func Rendering(ctx context.Context, t *delivery.NextTree, before *delivery.State) string {
-	at := t.Wish.Destination
-	if t.Wish.Strategy == destination.None { // no branch gets the tree
+	at := t.Args.Destination
+	if t.Args.Strategy == destination.None { // no branch gets the tree
 		at = destination.Destination{}
 	}
 	c := RenderingChange{
-		Environment: t.Wish.Environment,
+		Environment: t.Args.Environment,
 		At:          at,
 		Policies:    t.Rendered.Policies,
 		Requires:    t.Rendered.RequiredBeside,
-		Links:       t.Wish.Review.Links,
-		Marker:      githost.Marker(t.Wish.Environment, at.Branch, at.Path),
-		MaxLength:   t.Wish.Review.MaxLength(),
+		Links:       t.Args.Review.Links,
+		Marker:      githost.Marker(t.Args.Environment, at.Branch, at.Path),
+		MaxLength:   t.Args.Review.MaxLength(),
 	}
-	found := before.Found()
+	found := before.ExistingFolders()
 	c.Before, c.After = found.ShownHash(), t.Folders.ShownHash()
 	c.ClusterTypes = append(found.ChangesTo(t.Folders), found.UnchangedIn(t.Folders, MaxNodes)...)
 	orphans := delivery.Orphans(t, found)
@@ -57,21 +57,21 @@ func Rendering(ctx context.Context, t *delivery.NextTree, before *delivery.State
 	if was := before.Destination; was.Branch != "" && at.Branch != "" && !was.Same(at) {
 		c.MovedFrom = was
 	}
-	if before.Environment != t.Wish.Environment {
+	if before.Environment != t.Args.Environment {
 		c.ReplacedEnvironment = before.Environment
 	}
-	was, is := cmp.Or(before.Inputs, &delivery.Inputs{}), t.Wish.Inputs()
+	was, is := cmp.Or(before.Inputs, &delivery.Inputs{}), t.Args.Inputs()
 	known := before.Inputs != nil || len(found) == 0 // the branch contained nothing before
 	if known {
 		c.Sources = SourceChanges(was.AllOrigins(), is.AllOrigins())
-		nameRegistrations(t.Wish.Fleet.Registrations, c.Sources)
+		nameRegistrations(t.Args.Fleet.Registrations, c.Sources)
 	}
 	if was.Configs != nil {
-		c.Configs = configChanges(was.Configs, is.Configs, t.Wish.Review.Detail == delivery.DetailValues)
-		reach(t.Rendered, c.Configs, &fleet.Fleet{Configs: changedOf(t.Wish.Fleet.Configs, c.Configs)},
+		c.Configs = configChanges(was.Configs, is.Configs, t.Args.Review.Detail == delivery.DetailValues)
+		reach(t.Rendered, c.Configs, &fleet.Fleet{Configs: changedOf(t.Args.Fleet.Configs, c.Configs)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Values })
-		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Wish.Review.Detail == delivery.DetailValues)
-		reach(t.Rendered, c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Wish.Fleet.Secrets, c.Secrets)},
+		c.Secrets = configChanges(was.Secrets, is.Secrets, t.Args.Review.Detail == delivery.DetailValues)
+		reach(t.Rendered, c.Secrets, &fleet.Fleet{Secrets: changedOf(t.Args.Fleet.Secrets, c.Secrets)},
 			func(c configure.AssignmentConfig) *configure.Values { return c.Secrets })
 	} else if len(found) > 0 {
 		c.NotCompared = append(c.NotCompared, "configuration")
@@ -79,7 +79,7 @@ func Rendering(ctx context.Context, t *delivery.NextTree, before *delivery.State
 	if !known {
 		c.NotCompared = append(c.NotCompared, "sources")
 	}
-	if t.Wish.Review.Detail == delivery.DetailLines {
+	if t.Args.Review.Detail == delivery.DetailLines {
 		c.Lines = changedLines(ctx, t, before, c.ClusterTypes)
 	}
 	if promoted := t.Record.PromotedCommit; before.PromotedCommit != promoted {
@@ -188,7 +188,7 @@ func reach(
 	for i, c := range changed {
 		index[c.Name] = i
 	}
-	f.Environment = r.Wish.Environment
+	f.Environment = r.Args.Environment
 	// This ends soon, because the objects were configured before. Errors in them were reported before there was a tree.
 	configuration, _ := configure.New(context.Background(), f, r.Tree.Schedule)
 	for i, p := range r.Tree.Schedule.Placements {
@@ -228,11 +228,11 @@ func repoOf(from, to string, was, is []origin.Origin) string {
 
 // ReachedOwners returns the owners of whom the apply changes a folder. before is as in [Rendering].
 func ReachedOwners(t *delivery.NextTree, before *delivery.State) []owners.Reached {
-	if t.Wish.Strategy != destination.PullRequest || len(t.Wish.Owners) == 0 {
+	if t.Args.Strategy != destination.PullRequest || len(t.Args.Owners) == 0 {
 		return nil
 	}
-	now, _ := t.Wish.Workspaces()
-	return t.Wish.Owners.Reached(before.Found().ChangesTo(t.Folders), func(target string) string {
+	now, _ := t.Args.Workspaces()
+	return t.Args.Owners.Reached(before.ExistingFolders().ChangesTo(t.Folders), func(target string) string {
 		return cmp.Or(now[target], before.Inputs.Workspace(target))
 	})
 }

@@ -36,7 +36,7 @@ func changedLines(
 		}
 	}
 	slices.SortFunc(folders, comparison.Folder.Compare)
-	found := before.Found()
+	found := before.ExistingFolders()
 	was, is := filesBefore(ctx, t, before, found), filesAfter(ctx, t, before)
 	if ctx.Err() != nil { // the fleets are not whole
 		return nil
@@ -52,7 +52,7 @@ func changedLines(
 		}
 		return old, now, known
 	}
-	return NewLines(ctx, folders, files, diffCommand(t, before), delivery.SecretTexts(t.Wish.Fleet))
+	return NewLines(ctx, folders, files, diffCommand(t, before), delivery.SecretTexts(t.Args.Fleet))
 }
 
 // folderFiles returns the files of the folder of a deployment target with a hash, or false if they are not known.
@@ -104,7 +104,7 @@ func priorPlacement(f *fleet.Fleet, d placement.Decisions, placed inventory.Fold
 // returns f if there are none.
 func withSecrets(f *fleet.Fleet, t *delivery.NextTree, before *delivery.State) *fleet.Fleet {
 	now := map[string]map[string]string{}
-	for _, config := range t.Wish.Fleet.Configs {
+	for _, config := range t.Args.Fleet.Configs {
 		now[config.Name] = config.Data
 	}
 	return f.WithValues(func(config *fleet.Config, key, value string) string {
@@ -120,13 +120,13 @@ func withSecrets(f *fleet.Fleet, t *delivery.NextTree, before *delivery.State) *
 func filesAfter(ctx context.Context, t *delivery.NextTree, before *delivery.State) folderFiles {
 	r := t.Rendered
 	shown := r.Tree
-	f := delivery.HideSecrets(t.Wish.Fleet, func(config *fleet.Config, key string) string {
+	f := delivery.HideSecrets(t.Args.Fleet, func(config *fleet.Config, key string) string {
 		if before.Inputs.Contains(config.Name, key, config.Data[key]) {
 			return delivery.HiddenText
 		}
 		return "(secret, changed)"
 	})
-	if f != t.Wish.Fleet {
+	if f != t.Args.Fleet {
 		shown = engine.Prepare(ctx, f, priorPlacement(f, r.Decisions, r.Folders))
 	}
 	return func(clusterType, target string, hash []byte, b *render.Buffer) (files FolderFiles, known bool) {
@@ -142,14 +142,14 @@ func filesAfter(ctx context.Context, t *delivery.NextTree, before *delivery.Stat
 // diffCommand returns the command that shows the changes of a folder after the apply, or nil if there is none.
 func diffCommand(t *delivery.NextTree, before *delivery.State) func(folder string) string {
 	base := cmp.Or(before.Base, before.LastRead.Head)
-	if base == "" || t.Wish.Strategy == destination.None || !before.Destination.SameBranch(t.Wish.Destination) {
+	if base == "" || t.Args.Strategy == destination.None || !before.Destination.SameBranch(t.Args.Destination) {
 		return nil
 	}
-	head := printable.ShellWord(t.Wish.Destination.Branch)
-	if t.Wish.Strategy == destination.PullRequest { // of its branch
+	head := printable.ShellWord(t.Args.Destination.Branch)
+	if t.Args.Strategy == destination.PullRequest { // of its branch
 		head = "HEAD"
 	}
 	return func(folder string) string {
-		return fmt.Sprintf("git diff %.12s %s -- %s", base, head, printable.ShellWord(t.Wish.Destination.Join(folder)))
+		return fmt.Sprintf("git diff %.12s %s -- %s", base, head, printable.ShellWord(t.Args.Destination.Join(folder)))
 	}
 }

@@ -134,7 +134,7 @@ func TestDescribeLines(t *testing.T) {
 		first := renderLines(t, linesFleet(random), nil)
 		before := storedState(t, first)
 		second := renderLines(t, linesFleet(random), before)
-		second.Wish.Review.Max = 1 << 20
+		second.Args.Review.Max = 1 << 20
 		text := describe.Rendering(t.Context(), second, before)
 		if strings.Contains(text, "more change") || strings.Contains(text, "not known here") {
 			t.Fatalf("seed %d: not all is shown:\n%s", seed, text)
@@ -314,7 +314,7 @@ func TestDescribeLinesLimit(t *testing.T) {
 	for limit, want := range map[int]struct{ groups, more, folders int }{
 		1000: {0, 101, 100}, 4000: {10, 91, 91}, 16384: {74, 27, 27},
 	} {
-		now.Wish.Review.Max = limit
+		now.Args.Review.Max = limit
 		text := describe.Rendering(t.Context(), now, s)
 		groups := strings.Split(text, "\n#### ")[1:]
 		more := fmt.Sprintf("… and %d more changes in %d folders.\n", want.more, want.folders)

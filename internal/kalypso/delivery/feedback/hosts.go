@@ -105,7 +105,7 @@ func (m *Message) checkOwnRepos(hosts githost.Host) problem.Problems {
 // after the merge. known is false if that depends on the apply.
 func Due(plan delivery.Plan) (due, known bool) {
 	p := plan.All()
-	if p.Wish.Strategy == destination.None {
+	if p.Args.Strategy == destination.None {
 		return false, true
 	}
 	switch plan.(type) {
@@ -116,12 +116,12 @@ func Due(plan delivery.Plan) (due, known bool) {
 	}
 	_, writes := plan.(*delivery.Write)
 	switch {
-	case unknown.Is(string(p.Wish.Strategy)):
+	case unknown.Is(string(p.Args.Strategy)):
 		return false, false
-	case p.Wish.Strategy == destination.Push:
+	case p.Args.Strategy == destination.Push:
 		return true, true
 	case writes:
-		return false, !p.Wish.PullRequest.Wait
+		return false, !p.Args.PullRequest.Wait
 	}
 	return !Proposed(p.State), true
 }

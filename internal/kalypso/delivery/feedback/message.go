@@ -59,7 +59,7 @@ func Key(a *delivery.Arguments) string { return fingerprint(a.Destination.String
 // NewMessage returns what teams should hear of a tree that an apply leaves. s has the record of that tree, as far as it
 // is known. ok is false if the tree is not known yet.
 func NewMessage(ctx context.Context, n *delivery.NextTree, s *delivery.State) (m *Message, ok bool) {
-	a := n.Wish
+	a := n.Args
 	m = &Message{Environment: a.Environment, Key: Key(a)}
 	if a.Feedback == nil {
 		return m, true
@@ -99,7 +99,7 @@ const maxExplained = 500
 
 // workloadsOf returns the workloads that have a target in the environment.
 func workloadsOf(ctx context.Context, n *delivery.NextTree) map[string]*workload {
-	f := n.Wish.Fleet
+	f := n.Args.Fleet
 	all, owner := map[string]*workload{}, map[string]*workload{}
 	var keys []string
 	byKey := map[string][]*workload{}
@@ -119,7 +119,7 @@ func workloadsOf(ctx context.Context, n *delivery.NextTree) map[string]*workload
 			keys, byKey[at.String()] = append(keys, w.Origin.Key), append(byKey[at.String()], own)
 		}
 	}
-	for _, at := range n.Wish.Sources.Resolve(keys) {
+	for _, at := range n.Args.Sources.Resolve(keys) {
 		commit := at.Commit
 		if at.Branch != "" {
 			at.Commit = ""
@@ -167,7 +167,7 @@ func addUnplaced(ctx context.Context, n *delivery.NextTree, all map[string]*work
 		return
 	}
 	nearest := map[string]string{}
-	explained, _ := explain.Brief(ctx, n.Wish.Fleet, s, maxExplained)
+	explained, _ := explain.Brief(ctx, n.Args.Fleet, s, maxExplained)
 	for _, one := range explained {
 		if len(one.Rejections) > 0 {
 			nearest[one.Target.Name] = nearestTo(one.Rejections[0])

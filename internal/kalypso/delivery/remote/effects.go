@@ -37,7 +37,7 @@ func effects(c *delivery.Change, snapshot *gitbranch.Snapshot) ([]string, error)
 	var compared []string // the folders of targets
 	for _, ct := range all {
 		for _, target := range ct.Changed[:min(len(ct.Changed), share)] {
-			compared = append(compared, c.Next.Wish.Destination.Join(ct.Name+"/"+target))
+			compared = append(compared, c.Next.Args.Destination.Join(ct.Name+"/"+target))
 		}
 	}
 	existing, err := readFolders(snapshot, compared[:min(len(compared), maxCompared)])
@@ -48,7 +48,7 @@ func effects(c *delivery.Change, snapshot *gitbranch.Snapshot) ([]string, error)
 	for i, ct := range all {
 		one := clusterTypeChange{clusterType: ct, differences: map[string]int{}, notCompared: len(ct.Changed)}
 		for _, target := range ct.Changed {
-			files, ok := existing[c.Next.Wish.Destination.Join(ct.Name+"/"+target)]
+			files, ok := existing[c.Next.Args.Destination.Join(ct.Name+"/"+target)]
 			wanted, known := c.Next.Files(ct.Name, target)
 			if !ok || !known {
 				continue
@@ -58,7 +58,7 @@ func effects(c *delivery.Change, snapshot *gitbranch.Snapshot) ([]string, error)
 				one.differences[text]++
 			}
 		}
-		files, err := snapshot.NonFolders(c.Next.Wish.Destination.Join(ct.Name))
+		files, err := snapshot.NonFolders(c.Next.Args.Destination.Join(ct.Name))
 		if err != nil {
 			return nil, err
 		}

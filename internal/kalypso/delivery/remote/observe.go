@@ -74,7 +74,7 @@ func isOwn(snapshot *gitbranch.Snapshot, s *delivery.State) (bool, error) {
 
 // afterKilledApply returns the state that the apply would have saved that wrote what s last read.
 func afterKilledApply(s *delivery.State) *delivery.State {
-	now := s.AsSeen()
+	now := s.AsLastRead()
 	now.UnsavedCommit = s.LastRead.Head
 	return now
 }

@@ -61,13 +61,13 @@ type Removal struct {
 func (r *pullRequests) RemoveOld(ctx context.Context, s *delivery.State) (*delivery.State, []Removal, error) {
 	now := *s
 	now.OldLocations = nil
-	open, closing := delivery.Removals(r.wish, s, true)
+	open, closing := delivery.RemovalPullRequests(r.args, s, true)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return s, nil, err
 	}
 	var removals []Removal
 	var failed error
-	for _, old := range delivery.OldLocations(r.wish, s) {
+	for _, old := range delivery.OldLocations(r.args, s) {
 		if !slices.Contains(open, old) || failed != nil {
 			now.OldLocations = append(now.OldLocations, old)
 			continue

@@ -59,8 +59,8 @@ func (r *pullRequests) finishMove(
 			return err
 		}
 	}
-	result.State.OldLocations = delivery.OldLocations(r.wish, s)
-	_, closing := delivery.Removals(r.wish, s, false)
+	result.State.OldLocations = delivery.OldLocations(r.args, s)
+	_, closing := delivery.RemovalPullRequests(r.args, s, false)
 	if err := r.closeRemovals(ctx, closing); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (c *renderingChange) Begin(
 	c.found = found
 	c.state, err = c.pulls.afterMerge(ctx, c.topic, c.before, found)
 	options.Progress = c.pulls.remote.Progress
-	if err == nil && delivery.CaseOf(c.applied.Wish, c.state) == delivery.Update {
+	if err == nil && delivery.CaseOf(c.applied.Args, c.state) == delivery.Update {
 		options.Cache = c.state.Cache
 	}
 	return options, err
@@ -127,13 +127,13 @@ func (c *renderingChange) Commit() *gitbranch.Edit {
 
 // Pushed implements [pullrequest.Change]. An open removal would remove the tree that is desired again.
 func (c *renderingChange) Pushed(ctx context.Context) error {
-	return c.pulls.closeRemoval(ctx, c.pulls.wish.Destination, c.pulls.wish.Environment)
+	return c.pulls.closeRemoval(ctx, c.pulls.args.Destination, c.pulls.args.Environment)
 }
 
 // Text implements [pullrequest.Change].
 func (c *renderingChange) Text(ctx context.Context) pullrequest.Text {
 	applied, before := c.change.Next, c.change.Before
-	reviewers, _ := owners.Asked(c.pulls.wish.PullRequest.Reviewers, describe.ReachedOwners(applied, before))
+	reviewers, _ := owners.Asked(c.pulls.args.PullRequest.Reviewers, describe.ReachedOwners(applied, before))
 	return pullrequest.Text{
 		Message: describe.CommitMessage(c.change), Body: describe.Rendering(ctx, applied, before),
 		Promoted: c.change.Promotes(c.state), Reviewers: reviewers,
@@ -168,7 +168,7 @@ func (c *renderingChange) result(ctx context.Context, outcome *pullrequest.Outco
 	if pr.State == githost.Closed { // by people, who are not requested again
 		return result, nil
 	}
-	proposal.AutoMerge, proposal.RequestedReviewers = c.pulls.wish.PullRequest.AutoMerge, outcome.Requested
+	proposal.AutoMerge, proposal.RequestedReviewers = c.pulls.args.PullRequest.AutoMerge, outcome.Requested
 	if pr.State != githost.Merged {
 		return result, nil
 	}

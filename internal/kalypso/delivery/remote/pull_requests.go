@@ -10,7 +10,7 @@ import (
 // pullRequests delivers changes by pull requests on a host.
 type pullRequests struct {
 	remote Operations
-	wish   *delivery.Arguments
+	args   *delivery.Arguments
 }
 
 func (r Operations) pullRequests(a *delivery.Arguments) *pullRequests {

@@ -44,19 +44,19 @@ func Check(
 	ctx context.Context, client *gitremote.Client, t *delivery.NextTree, s *delivery.State,
 ) (change *delivery.Change, told []string, err error) {
 	s = s.OrNil()
-	snapshot, err := gitbranch.ReadHead(ctx, client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
+	snapshot, err := gitbranch.ReadHead(ctx, client, t.Args.Destination.Repo, t.Args.Destination.Branch)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer snapshot.Close()
 	switch {
-	case snapshot.Commit.IsZero() && (!t.Wish.CreateBranch || t.Wish.Strategy != destination.Push):
+	case snapshot.Commit.IsZero() && (!t.Args.CreateBranch || t.Args.Strategy != destination.Push):
 		return nil, nil, gitbranch.ErrBranchNotFound
 	case t.Rendered.Tree == nil:
 		return nil, nil, nil
 	}
 	change, err = readChange(t, snapshot, s)
-	if err == nil && delivery.CaseOf(t.Wish, s) != delivery.Update {
+	if err == nil && delivery.CaseOf(t.Args, s) != delivery.Update {
 		told, err = effects(change, snapshot)
 	}
 	return change, told, err
@@ -66,15 +66,15 @@ func Check(
 // change the branch.
 func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.State) (*delivery.Change, error) {
 	before := s
-	if t.Wish.KeepFailed && s.Current() && !s.WholeHashes {
+	if t.Args.KeepFailed && s.Current() && !s.WholeHashes {
 		before = s.WithoutTargets() // so that the whole hashes of the targets are read
 	}
-	at, err := readBranch(snapshot, t.Wish.Destination, before, sets.Union(t.Target().Names(), t.Folders.Names()))
+	at, err := readBranch(snapshot, t.Args.Destination, before, sets.Union(t.Target().Names(), t.Folders.Names()))
 	if err != nil {
 		return nil, err
 	}
 	var old *delivery.Branch
-	if delivery.CaseOf(t.Wish, s) == delivery.MoveWithin {
+	if delivery.CaseOf(t.Args, s) == delivery.MoveWithin {
 		old, err = readBranch(snapshot, s.Destination, s, nil)
 		if err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.
 	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
 		return nil, err
 	}
-	change.Cache = snapshot.TreeCache(t.Wish.Destination.RecordPath())
+	change.Cache = snapshot.TreeCache(t.Args.Destination.RecordPath())
 	return change, nil
 }
 
@@ -97,14 +97,14 @@ func Deliver(
 	ctx context.Context, client *gitremote.Client, t *delivery.NextTree, s *delivery.State, progress delivery.Progress,
 ) (*Result, error) {
 	s = s.OrNil()
-	branch, err := gitbranch.Open(client, t.Wish.Destination.Repo, t.Wish.Destination.Branch)
+	branch, err := gitbranch.Open(client, t.Args.Destination.Repo, t.Args.Destination.Branch)
 	if err != nil {
 		return nil, err
 	}
 	opts := gitbranch.PushOptions{
-		CreateBranch: t.Wish.CreateBranch, Progress: progress, CachePath: t.Wish.Destination.RecordPath(),
+		CreateBranch: t.Args.CreateBranch, Progress: progress, CachePath: t.Args.Destination.RecordPath(),
 	}
-	if delivery.CaseOf(t.Wish, s) == delivery.Update {
+	if delivery.CaseOf(t.Args, s) == delivery.Update {
 		opts.Cache = s.Cache
 	}
 	var change *delivery.Change
@@ -126,7 +126,7 @@ func Deliver(
 			break
 		}
 	}
-	kept, err := removeOld(ctx, client, t.Wish, s, pushed.Commit)
+	kept, err := removeOld(ctx, client, t.Args, s, pushed.Commit)
 	if err != nil {
 		return nil, fmt.Errorf(
 			"the tree was pushed to its destination, but the old location, %s, was not "+
@@ -134,7 +134,7 @@ func Deliver(
 	}
 	change.Cache = pushed.Cache
 	return &Result{
-		State:  change.Delivered(t.Wish.Destination, pushed.Commit.String()),
+		State:  change.Delivered(t.Args.Destination, pushed.Commit.String()),
 		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
 		Applied: change.Next, Before: change.Before, FoundRecord: change.Branch.RecordHash, Kept: kept,
 	}, nil

@@ -88,7 +88,7 @@ func importFrom(snapshot *gitbranch.Snapshot, at destination.Destination, enviro
 	}
 	s := delivery.NewState(at, environment)
 	s.LastRead, s.Cache = *found, snapshot.TreeCache(at.RecordPath())
-	return s.AsSeen(), nil
+	return s.AsLastRead(), nil
 }
 
 // Recover is [Import] for a rendering whose private state can't be read, because another version of the provider wrote

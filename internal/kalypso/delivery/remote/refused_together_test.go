@@ -22,7 +22,7 @@ func refusals(decision delivery.Plan, err error) (ids []string, others []error) 
 		all = problem.Errors{err}
 	}
 	for _, s := range decision.All().Drift {
-		if decision.All().Next.Wish.ReactionTo(s) == drift.Fail {
+		if decision.All().Next.Args.ReactionTo(s) == drift.Fail {
 			ids = append(ids, string(delivery.DriftID(s)))
 		}
 	}

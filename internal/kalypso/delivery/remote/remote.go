@@ -52,7 +52,7 @@ func (r Operations) CheckHost(a *delivery.Arguments) error {
 // CheckSettings returns errors if the host refuses the settings of the pull request that the apply opens or edits: see
 // [githost.Repo]. It may contact the host.
 func (r Operations) CheckSettings(ctx context.Context, plan delivery.Plan) []error {
-	a := plan.All().Wish
+	a := plan.All().Args
 	_, writes := plan.(*delivery.Write)
 	if !writes || a.Strategy != destination.PullRequest || a.Known < inventory.Whole || !a.Located() {
 		return nil
@@ -96,12 +96,12 @@ func (r Operations) Check(ctx context.Context, plan delivery.Plan) (checked Chec
 			return checked, err
 		}
 	}
-	if !delivery.EffectsOf(plan).ReadsBranch || !p.Acceptable() {
+	if !delivery.EffectsOf(plan).ReadsBranch || !p.AllAcceptable() {
 		return checked, err
 	}
-	if applied.Wish.Strategy == destination.PullRequest {
+	if applied.Args.Strategy == destination.PullRequest {
 		var failed error
-		checked.Open, failed = r.pullRequests(applied.Wish).Check(ctx, applied, s)
+		checked.Open, failed = r.pullRequests(applied.Args).Check(ctx, applied, s)
 		if failed != nil {
 			return checked, problem.Join(err, failed)
 		}
@@ -145,20 +145,20 @@ func (r Operations) Apply(ctx context.Context, plan delivery.Plan) (*Result, err
 		}
 		return &Result{Applied: applied, State: s}, nil
 	case *delivery.Withhold:
-		result, err := r.pullRequests(p.Wish).Withhold(ctx, s, plan.Withheld)
+		result, err := r.pullRequests(p.Args).Withhold(ctx, s, plan.Withheld)
 		if err != nil {
 			return nil, err
 		}
 		result.Applied = applied
 		return result, nil
 	case *delivery.Keep:
-		return &Result{Applied: applied, State: p.Wish.WithInputs(s).WithTarget(applied.TargetTreeHash())}, nil
+		return &Result{Applied: applied, State: p.Args.WithInputs(s).WithTarget(applied.TargetTreeHash())}, nil
 	case *delivery.RemoveOld:
-		after, removals, err := r.pullRequests(p.Wish).RemoveOld(ctx, s)
+		after, removals, err := r.pullRequests(p.Args).RemoveOld(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		after = p.Wish.WithInputs(after).WithTarget(applied.TargetTreeHash())
+		after = p.Args.WithInputs(after).WithTarget(applied.TargetTreeHash())
 		return &Result{Applied: applied, State: after, Removals: removals}, nil
 	case *delivery.Write, *delivery.Undecided:
 		return r.write(ctx, p)
@@ -180,7 +180,7 @@ func (r Operations) write(ctx context.Context, p *delivery.Basis) (*Result, erro
 			return nil, err
 		}
 	}
-	if err := r.Claims.deliver(p.Wish.Destination); err != nil {
+	if err := r.Claims.deliver(p.Args.Destination); err != nil {
 		return nil, err
 	}
 	result, err := r.deliver(ctx, applied, s)
@@ -206,8 +206,8 @@ func (r Operations) withNewProofKey(s *delivery.State) *delivery.State {
 
 // deliver delivers the tree by its strategy. After a change of the strategy to [Push], it closes the pull requests.
 func (r Operations) deliver(ctx context.Context, applied *delivery.NextTree, s *delivery.State) (*Result, error) {
-	pulls := r.pullRequests(applied.Wish)
-	if applied.Wish.Strategy == destination.PullRequest {
+	pulls := r.pullRequests(applied.Args)
+	if applied.Args.Strategy == destination.PullRequest {
 		return pulls.Propose(ctx, applied, s)
 	}
 	reviewed := s.Current() && s.Reviewed()
@@ -360,7 +360,7 @@ func (r Operations) recoverForChange(
 		s = nil
 	}
 	if drifted != nil {
-		on := now.Wish.ReactionTo(drifted)
+		on := now.Args.ReactionTo(drifted)
 		if on != drift.Overwrite && !unknown.Is(string(on)) {
 			return s, nil, &delivery.DriftError{State: drifted}
 		}

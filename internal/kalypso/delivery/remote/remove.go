@@ -83,7 +83,7 @@ func (r *pullRequests) Destroy(ctx context.Context, s *delivery.State) (*deliver
 	}
 	now.OldLocations = nil
 	var all []Removal
-	for _, old := range delivery.OldLocations(r.wish, s) {
+	for _, old := range delivery.OldLocations(r.args, s) {
 		next := *old
 		if err == nil {
 			next.Number, err = r.removeAll(ctx, old.State, &all)
@@ -119,7 +119,7 @@ func (r *pullRequests) Remove(ctx context.Context, s *delivery.State, message st
 		return nil, err
 	}
 	t.Settings.AutoMerge, t.Settings.Reopen = "", true
-	outcome, err := t.Run(ctx, nil, &removalChange{wish: r.wish, topic: t, state: s, message: message})
+	outcome, err := t.Run(ctx, nil, &removalChange{args: r.args, topic: t, state: s, message: message})
 	if outcome == nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (r *pullRequests) Remove(ctx context.Context, s *delivery.State, message st
 
 // removalChange is the removal of a rendering that a pull request proposes. It implements [pullrequest.Change].
 type removalChange struct {
-	wish    *delivery.Arguments
+	args    *delivery.Arguments
 	topic   *pullrequest.Topic
 	state   *delivery.State // with the destination to remove from
 	message string
@@ -168,7 +168,7 @@ func (c *removalChange) Compare(
 
 // Commit implements [pullrequest.Change].
 func (c *removalChange) Commit() *gitbranch.Edit {
-	return &gitbranch.Edit{Remove: c.paths, Message: c.message, NoTrailers: true, Author: c.wish.Author}
+	return &gitbranch.Edit{Remove: c.paths, Message: c.message, NoTrailers: true, Author: c.args.Author}
 }
 
 // Pushed implements [pullrequest.Change].
@@ -176,8 +176,8 @@ func (c *removalChange) Pushed(context.Context) error { return nil }
 
 // Text implements [pullrequest.Change].
 func (c *removalChange) Text(context.Context) pullrequest.Text {
-	reached := c.wish.Owners.Reached(c.existing.ChangesTo(nil), c.state.Inputs.Workspace)
-	reviewers, _ := owners.Asked(c.wish.PullRequest.Reviewers, reached)
+	reached := c.args.Owners.Reached(c.existing.ChangesTo(nil), c.state.Inputs.Workspace)
+	reviewers, _ := owners.Asked(c.args.PullRequest.Reviewers, reached)
 	review := delivery.Review{Max: c.topic.Host().MaxBody}
 	body := describe.Removal(c.state.Destination, c.state.Environment, c.existing, reached, review)
 	return pullrequest.Text{Message: c.message, Body: body, Reviewers: reviewers}

@@ -150,7 +150,7 @@ func (r *reviewed) plan() string {
 			text += fmt.Sprintf(", drift %q %v", drift.Subject, drift.Paths)
 		}
 	}
-	if p.Stop == nil && p.Wish.Strategy == destination.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
+	if p.Stop == nil && p.Args.Strategy == destination.PullRequest && p.State != nil && p.State.Proposal.Closed() != 0 {
 		text += fmt.Sprintf(", %d was closed", p.State.Proposal.Closed())
 	}
 	for _, err := range p.Errors {
@@ -172,12 +172,12 @@ func (r *reviewed) applyPlanned() error {
 	d := result.Applied
 	switch decision.(type) {
 	case *delivery.Keep, *delivery.RemoveOld, *delivery.Rest:
-		r.prior.PullRequest = d.Wish.PullRequest
+		r.prior.PullRequest = d.Args.PullRequest
 		return nil
 	}
 	r.prior = &delivery.Prior{
-		Strategy: d.Wish.Strategy, Destination: d.Wish.Destination, Environment: d.Wish.Environment,
-		PullRequest: d.Wish.PullRequest, Owners: d.Wish.Owners,
+		Strategy: d.Args.Strategy, Destination: d.Args.Destination, Environment: d.Args.Environment,
+		PullRequest: d.Args.PullRequest, Owners: d.Args.Owners,
 		TreeHash: d.Folders.TreeHash().String(), TargetTreeHash: d.TargetTreeHash(),
 		Commit: result.Commit, Delivered: d.ReachedBy(result.State),
 	}

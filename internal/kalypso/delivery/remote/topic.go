@@ -60,7 +60,7 @@ func (r *pullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 	}
 	t, err := pullrequest.Open(r.remote.Git, host, pullrequest.TopicLocation{
 		Repo: repo, Branch: name, Target: k.branch, Path: k.path, Marker: marker,
-	}, r.wish.PullRequest)
+	}, r.args.PullRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +76,16 @@ func (r *pullRequests) topic(k key, marker, repo, name string) (*pullrequest.Top
 
 // renderingTopic returns the topic branch that proposes the rendering.
 func (r *pullRequests) renderingTopic() (*pullrequest.Topic, error) {
-	at := r.wish.Destination
-	k := key{r.wish.Environment, at.Branch, at.Path}
-	return r.topic(k, k.marker(), at.Repo, branchName(r.wish.PullRequest.BranchPrefix, k))
+	at := r.args.Destination
+	k := key{r.args.Environment, at.Branch, at.Path}
+	return r.topic(k, k.marker(), at.Repo, branchName(r.args.PullRequest.BranchPrefix, k))
 }
 
 // removalTopic returns the topic branch that proposes the removal of a rendering. It has its own branch, because an
 // approval of the rendering is no approval of its removal.
 func (r *pullRequests) removalTopic(at destination.Destination, environment string) (*pullrequest.Topic, error) {
 	k := key{environment, at.Branch, at.Path}
-	name := pullrequest.BranchName(r.wish.PullRequest.BranchPrefix+"remove-", k.removalMarker(), k.nameParts()...)
+	name := pullrequest.BranchName(r.args.PullRequest.BranchPrefix+"remove-", k.removalMarker(), k.nameParts()...)
 	return r.topic(k, k.removalMarker(), at.Repo, name)
 }
 
@@ -93,7 +93,7 @@ func (r *pullRequests) removalTopic(at destination.Destination, environment stri
 func (r *pullRequests) proposalTopic(s *delivery.State) (*pullrequest.Topic, error) {
 	k := key{s.Desired().Environment, s.Destination.Branch, s.Destination.Path}
 	if s.Proposal == nil {
-		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.wish.PullRequest.BranchPrefix, k))
+		return r.topic(k, k.marker(), s.Destination.Repo, branchName(r.args.PullRequest.BranchPrefix, k))
 	}
 	head := s.Proposal.Head.Destination
 	return r.topic(k, k.marker(), head.Repo, head.Branch)

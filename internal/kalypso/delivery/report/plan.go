@@ -27,10 +27,10 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 	p, effects := plan.All(), delivery.EffectsOf(plan)
 	t, before := p.Next, p.State
 	for _, err := range p.Errors {
-		ps = append(ps, Error(t.Wish.Destination, err))
+		ps = append(ps, Error(t.Args.Destination, err))
 	}
 	for _, s := range p.Drift {
-		reaction := t.Wish.ReactionTo(s)
+		reaction := t.Args.ReactionTo(s)
 		if p.Stop != nil || reaction == drift.Overwrite && len(p.Errors) > 0 {
 			reaction = driftNamed // the apply overwrites nothing
 		}
@@ -40,14 +40,14 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 		ps = append(ps, problem.WarningAt("The promoted commit is unproven", fmt.Sprintf(
 			"The promotion took commit %s from the branch at %s, and nothing else says that it was promoted. Its gates are "+
 				"closed now: %s.\nIf it must not run there, reject it, or pin another commit.",
-			printable.Line(t.Wish.Promotion.Commit), t.Wish.Destination, printable.Line(p.Unproven)), "promotion"))
+			printable.Line(t.Args.Promotion.Commit), t.Args.Destination, printable.Line(p.Unproven)), "promotion"))
 	}
 	ps = append(ps, stopProblems(plan)...)
 	if p.Stop != nil {
 		return ps
 	}
 	ps = append(ps, failureProblems(t)...)
-	ps = append(ps, adoption(t.Wish.Destination, effects.Adoption, "")...)
+	ps = append(ps, adoption(t.Args.Destination, effects.Adoption, "")...)
 	ps = append(ps, warnings(effects.Warnings)...)
 	switch plan := plan.(type) {
 	case *delivery.Write:
@@ -56,20 +56,20 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 			ps = append(ps, tooManyReviewers(t, before)...)
 		}
 	case *delivery.Keep:
-		if why := t.Wish.Promotion.Waits(); why != "" && p.Withheld == "" {
+		if why := t.Args.Promotion.Waits(); why != "" && p.Withheld == "" {
 			ps = append(ps, problem.WarningAt("Nothing is promoted now", why, "promotion"))
 		}
-		if t.Wish.Strategy == destination.PullRequest && before != nil && before.Proposal.Closed() != 0 {
+		if t.Args.Strategy == destination.PullRequest && before != nil && before.Proposal.Closed() != 0 {
 			ps = append(ps, closed(before))
 		}
 	}
-	if effects.Replaced != "" && t.Wish.Delivers() {
+	if effects.Replaced != "" && t.Args.Delivers() {
 		folders := problem.Count(before.OwnFolders().Count(), "deployment target folder")
 		ps = append(ps, problem.WarningAt("The environment is replaced", fmt.Sprintf(
 			"The rendering of environment %q at %s is removed, with %s. The rendering of environment %q replaces it. "+
 				"Clusters that sync from its folders get the objects of the new environment, in namespaces with other names. To "+
 				"keep both, give each environment its own rendering.",
-			effects.Replaced, before.Destination, folders, t.Wish.Environment),
+			effects.Replaced, before.Destination, folders, t.Args.Environment),
 			"environment"))
 	}
 	if _, undecided := plan.(*delivery.Undecided); !undecided && !effects.ReadsBranch && !p.Recovers() &&
@@ -81,8 +81,8 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 
 // spent notes the IDs in accepted_changes that allow nothing of what the apply does. used are the others.
 func spent(t *delivery.NextTree, used []delivery.ChangeID) problem.Problems {
-	ids := t.Wish.AcceptedChanges.Spent(used)
-	if len(ids) == 0 || t.Rendered.Tree == nil || t.Wish.Known < inventory.Whole {
+	ids := t.Args.AcceptedChanges.Spent(used)
+	if len(ids) == 0 || t.Rendered.Tree == nil || t.Args.Known < inventory.Whole {
 		return nil
 	}
 	return problem.Problems{problem.WarningAt("Accepted changes are no longer needed", fmt.Sprintf(
@@ -99,10 +99,10 @@ func warnings(allowed []*delivery.Refusal) problem.Problems {
 
 // renamedTargets warns of deployment targets that have other names: clusters delete the old namespaces.
 func renamedTargets(t *delivery.NextTree, before *delivery.State) problem.Problems {
-	if !before.Current() || !t.Wish.Delivers() {
+	if !before.Current() || !t.Args.Delivers() {
 		return nil
 	}
-	renames := describe.TargetRenames(t, before.Found())
+	renames := describe.TargetRenames(t, before.ExistingFolders())
 	if len(renames) == 0 {
 		return nil
 	}
@@ -133,13 +133,13 @@ func stopProblems(plan delivery.Plan) (ps problem.Problems) {
 		return ps
 	}
 	switch {
-	case p.Wish.NoCommit:
+	case p.Args.NoCommit:
 		text := strings.TrimSpace("The promotion has no commit, so nothing is written, and nothing of the rendering is " +
 			"planned. What was delivered or proposed stays. " + at)
 		return problem.Problems{problem.WarningAt("Nothing is promoted yet",
-			text+"\n\n"+strings.TrimSpace(printable.Text(p.Wish.Promotion.Summary)), "promotion")}
+			text+"\n\n"+strings.TrimSpace(printable.Text(p.Args.Promotion.Summary)), "promotion")}
 	case p.Stop.Cause == delivery.RolloutPaused:
-		why, until := Pause(p.Wish.Rollout)
+		why, until := Pause(p.Args.Rollout)
 		return problem.Problems{problem.WarningAt("The rollout is paused",
 			fmt.Sprintf("%s\nNothing was delivered yet, so nothing is written until %s.", why, until), "rollout")}
 	}
@@ -161,7 +161,7 @@ func stopProblems(plan delivery.Plan) (ps problem.Problems) {
 
 // tooManyReviewers warns that no owner is asked to review the change of a tree.
 func tooManyReviewers(t *delivery.NextTree, before *delivery.State) problem.Problems {
-	_, all := owners.Asked(t.Wish.PullRequest.Reviewers, describe.ReachedOwners(t, before))
+	_, all := owners.Asked(t.Args.PullRequest.Reviewers, describe.ReachedOwners(t, before))
 	if all == 0 {
 		return nil
 	}
@@ -216,7 +216,7 @@ func leftProblems(plan delivery.Plan) (ps problem.Problems) {
 				"%[1]s. Delivering another tree to the same location again needs adopt = true."},
 	} {
 		for _, at := range old.places {
-			ps = append(ps, problem.WarningAt(old.summary, fmt.Sprintf(old.text, at, p.Wish.Destination), old.argument))
+			ps = append(ps, problem.WarningAt(old.summary, fmt.Sprintf(old.text, at, p.Args.Destination), old.argument))
 		}
 	}
 	return ps
@@ -236,7 +236,7 @@ func RemovedFolders(plan delivery.Plan) problem.Problems {
 		listed = renamed[:min(len(renamed), problem.MaxListed)]
 	}
 	var lines []string
-	for name, folder := range s.Last() {
+	for name, folder := range s.LastFolders() {
 		path := s.Destination.Join(name)
 		renamed := func(line string) bool { return strings.HasPrefix(line, path+" → ") }
 		if _, stays := t.Folders[name]; !stays && !slices.ContainsFunc(listed, renamed) {

@@ -57,13 +57,13 @@ func planAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) d
 	a := &delivery.Arguments{
 		Destination: gitops, Guardrails: delivery.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
 	}
-	n := &delivery.NextTree{Wish: a, Rendered: delivery.NewRendered(a, &tree.Tree{})}
+	n := &delivery.NextTree{Args: a, Rendered: delivery.NewRendered(a, &tree.Tree{})}
 	for _, name := range clusterTypes {
 		n.Rendered.Folders[name] = folder("a")
 	}
 	s := delivery.NewState(gitops, "dev")
 	s.Delivered = inventory.Folders{"large": folder("a"), "small": folder()}
-	d := &delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Wish: a, State: &s}, Next: n}}
+	d := &delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Args: a, State: &s}, Next: n}}
 	var err error
 	d.Warnings, err = delivery.CheckMoves(n, &s, &d.Accepted)
 	if err != nil {
@@ -158,11 +158,11 @@ func TestDriftByApplies(t *testing.T) {
 			s := delivery.NewState(gitops, "dev")
 			s.LastRead.Head, s.Drift = "head", tt.commits
 			n := &delivery.NextTree{
-				Wish:     &delivery.Arguments{Destination: gitops, OnDrift: reaction},
+				Args:     &delivery.Arguments{Destination: gitops, OnDrift: reaction},
 				Rendered: delivery.NewRendered(&delivery.Arguments{}, &tree.Tree{}),
 			}
 			ps := report.Plan(&delivery.Undecided{Basis: delivery.Basis{
-				Situation: &delivery.Situation{Wish: n.Wish, State: &s}, Next: n, Drift: []*delivery.State{&s},
+				Situation: &delivery.Situation{Args: n.Args, State: &s}, Next: n, Drift: []*delivery.State{&s},
 			}})
 			if len(ps) != 1 || ps.HasErrors() != fails || fails != strings.Contains(ps[0].Detail, "accepted_changes = [") {
 				t.Fatalf("%s, %s: %v", tt.name, reaction, ps)

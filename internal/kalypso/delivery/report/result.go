@@ -22,7 +22,7 @@ func Result(plan delivery.Plan, r *remote.Result) (ps problem.Problems) {
 		return nil
 	}
 	if r.Recovered != nil {
-		ps = append(ps, driftProblem(r.Recovered, r.Applied.Wish.ReactionTo(r.Recovered)))
+		ps = append(ps, driftProblem(r.Recovered, r.Applied.Args.ReactionTo(r.Recovered)))
 	}
 	if r.Kept != nil {
 		ps = append(ps, problem.WarningAt("Previous location was not cleaned up", fmt.Sprintf(
@@ -39,7 +39,7 @@ func Result(plan delivery.Plan, r *remote.Result) (ps problem.Problems) {
 		ps = append(ps, tooManyReviewers(r.Applied, r.Before)...)
 	}
 	ps = append(ps, removals(r.Removals)...)
-	if r.State.Proposal.Closed() != 0 && r.Applied.Wish.Strategy == destination.PullRequest {
+	if r.State.Proposal.Closed() != 0 && r.Applied.Args.Strategy == destination.PullRequest {
 		ps = append(ps, closed(r.State))
 	}
 	if r.PullRequest != nil && r.PullRequest.State == githost.Merged && r.State.Drifted() {
@@ -186,21 +186,21 @@ func effects(at destination.Destination, adopted delivery.Adoption, lines []stri
 func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
 	t := plan.All().Next
 	if checked.Recovered != nil {
-		ps = append(ps, driftProblem(checked.Recovered, t.Wish.ReactionTo(checked.Recovered)))
+		ps = append(ps, driftProblem(checked.Recovered, t.Args.ReactionTo(checked.Recovered)))
 	}
 	if checked.Open != nil {
 		ps = append(ps, problem.WarningAt("A pull request is already open", fmt.Sprintf(
 			"Pull request %d (%s) proposes this rendering for %s. An unfinished apply opened it. This apply continues with it.",
-			checked.Open.Number, checked.Open.URL, t.Wish.Destination), "delivery"))
+			checked.Open.Number, checked.Open.URL, t.Args.Destination), "delivery"))
 	}
 	if change := checked.Change; change != nil {
-		if r := change.Branch.Record; r != nil && plan.All().Prior == nil && r.Environment == t.Wish.Environment {
+		if r := change.Branch.Record; r != nil && plan.All().Prior == nil && r.Environment == t.Args.Environment {
 			ps = append(ps, problem.WarningAt("The state takes a rendering over", fmt.Sprintf(
 				"At %s, the branch contains this rendering already, and the state does not know it. After the apply, it "+
 					"belongs to this state. If another state contains it too, each apply undoes the other one: remove it there with "+
-					"terraform state rm.", t.Wish.Destination), "gitops_repo"))
+					"terraform state rm.", t.Args.Destination), "gitops_repo"))
 		}
-		ps = append(ps, effects(t.Wish.Destination, change.Adoption, checked.Effects)...)
+		ps = append(ps, effects(t.Args.Destination, change.Adoption, checked.Effects)...)
 		ps = append(ps, warnings(change.Warnings)...)
 		ps = append(ps, spent(t, slices.Concat(plan.All().Accepted, change.Accepted))...)
 	}

@@ -1,11 +1,10 @@
-package delivery_test
+package delivery
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -30,14 +29,14 @@ func TestEmptiedValues(t *testing.T) {
 		"zero and false":        {map[string]string{"A": "1", "B": "true"}, map[string]string{"A": "0", "B": "false"}, nil},
 		"unknown":               {map[string]string{"A": "1"}, map[string]string{"A": unknown.Text}, nil},
 	} {
-		keys := map[string]delivery.KeyInput{}
+		keys := map[string]KeyInput{}
 		for key, value := range tt.was {
-			keys[key] = delivery.KeyInput{Value: delivery.Fingerprint("c", key, value)}
+			keys[key] = KeyInput{Value: fingerprint("c", key, value)}
 		}
-		s := &delivery.State{Inputs: &delivery.Inputs{Configs: map[string]delivery.ConfigInputs{"c": {Keys: keys}}}}
+		s := &State{Inputs: &Inputs{Configs: map[string]ConfigInputs{"c": {Keys: keys}}}}
 		f := &fleet.Fleet{Configs: []*fleet.Config{{Meta: fleet.Meta{Name: "c"}, Data: tt.now}}}
 		var got []string
-		for _, p := range delivery.EmptiedValues(f, s) {
+		for _, p := range EmptiedValues(f, s) {
 			if p.Severity != problem.Warning {
 				t.Errorf("%s: %v", name, p)
 			}
@@ -47,7 +46,7 @@ func TestEmptiedValues(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if ps := delivery.EmptiedValues(f, nil); len(ps) > 0 {
+		if ps := EmptiedValues(f, nil); len(ps) > 0 {
 			t.Errorf("%s, without a state: %v", name, ps)
 		}
 	}

@@ -1,10 +1,9 @@
-package delivery_test
+package delivery
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
@@ -76,9 +75,9 @@ func TestWhyUnscheduled(t *testing.T) {
 			f.ClusterTypes[0].Reconciler, f.ClusterTypes[0].NamespaceService = "r", "n"
 			f.Policies[0].DeploymentTargets.MatchLabels = map[string]string{"tier": "gold"}
 			tt.change(f)
-			a := &delivery.Arguments{Strategy: destination.Push, Environment: "dev", Fleet: f,
-				Guardrails: delivery.Guardrails{Unscheduled: tt.reaction}}
-			d, problems := delivery.Render(t.Context(), a, nil, nil, func(string, int, int) {})
+			a := &Arguments{Strategy: destination.Push, Environment: "dev", Fleet: f,
+				Guardrails: Guardrails{Unscheduled: tt.reaction}}
+			d, problems := Render(t.Context(), a, nil, nil, func(string, int, int) {})
 			if problems.HasErrors() != (tt.reaction == problem.Fail) {
 				t.Fatal(problems)
 			}
@@ -91,12 +90,12 @@ func TestWhyUnscheduled(t *testing.T) {
 				t.Errorf("problems: %v", problems)
 			}
 			if d.Tree.Schedule.AssignmentCount == 0 {
-				c := delivery.NewComparison(delivery.NewNextTree(d, nil, nil), nil, &delivery.Branch{})
-				if err := c.FirstDelivery(nil); err != nil {
+				c := NewComparison(NewNextTree(d, nil, nil), nil, &Branch{})
+				if err := c.firstDelivery(nil); err != nil {
 					t.Errorf("on an empty branch: %v", err)
 				}
 				c.Branch.Folders = inventory.Folders{"old": {}}
-				err := c.FirstDelivery(nil)
+				err := c.firstDelivery(nil)
 				if err == nil || !strings.Contains(err.Error(), "The tree would be empty") {
 					t.Fatalf("error: %v", err)
 				}

@@ -59,7 +59,7 @@ func RenamedTargets(t *NextTree, s *State) (lines []string) {
 		}
 		for _, is := range wanted.Names() {
 			if _, old := s.Delivered[is]; !old && slices.Equal(s.Delivered[was].Names(), wanted[is].Names()) {
-				lines = append(lines, fmt.Sprintf("%s → %s", t.Wish.Destination.Join(was), t.Wish.Destination.Join(is)))
+				lines = append(lines, fmt.Sprintf("%s → %s", t.Args.Destination.Join(was), t.Args.Destination.Join(is)))
 				break
 			}
 		}
@@ -75,13 +75,9 @@ func CheckMoves(t *NextTree, s *State, used *[]ChangeID) (warnings []*Refusal, e
 	if len(moves) == 0 {
 		return nil, nil
 	}
-	e := movesTargets(moves, RenamedTargets(t, s), t.Wish.Rollout != nil)
-	return e.react(t.Wish.Guardrails.Moved, func() error {
-		stake := []string{t.Wish.Destination.String(), s.LastRead.Head}
-		for _, m := range moves {
-			stake = append(stake, fmt.Sprint(m.Target, m.From, m.To))
-		}
-		return refuse(t.Wish, e, used, IDMoved, stake)
+	e := movesTargets(moves, RenamedTargets(t, s), t.Args.Rollout != nil)
+	return e.react(t.Args.Guardrails.Moved, func() error {
+		return e.unlessAccepted(t.Args, used, IDMoved, s.LastRead.Head)
 	})
 }
 
@@ -103,16 +99,17 @@ func movesTargets(moves []TargetMove, renamed []string, inWaves bool) *Refusal {
 			"\nClusters that sync from the old folder delete its objects, and they do not know the new one. Point them " +
 			"at the new folder first, while there are both cluster types."
 	}
-	return &Refusal{Kind: TargetsMove, Reason: fmt.Sprintf("%s while joining others:\n%s\n%s %s",
+	stake := lists.Map(moves, func(m TargetMove) string { return fmt.Sprint(m.Target, m.From, m.To) })
+	return &Refusal{Kind: TargetsMove, stake: stake, Reason: fmt.Sprintf("%s while joining others:\n%s\n%s %s",
 		problem.OneOrMany(len(moves), "1 deployment target leaves cluster types",
 			"%d deployment targets leave cluster types"),
 		problem.IndentedList(lines, problem.MaxListed), when, advice)}
 }
 
-// CheckKept returns an error if folders can't stay as delivered: the rendering moves to another repo during a rollout,
-// and only the old repo contains the folders whose wave has not come yet.
-func (c *Comparison) CheckKept() error {
-	if !c.Case.Moves() || giturl.Same(c.Before.Destination.Repo, c.Next.Wish.Destination.Repo) {
+// checkPendingWaves returns an error if folders can't stay as delivered: the rendering moves to another repo during a
+// rollout, and only the old repo contains the folders whose wave has not come yet.
+func (c *Comparison) checkPendingWaves() error {
+	if !c.Case.moves() || giturl.Same(c.Before.Destination.Repo, c.Next.Args.Destination.Repo) {
 		return nil
 	}
 	names, skip := c.Next.Stored(), ""

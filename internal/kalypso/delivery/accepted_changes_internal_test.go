@@ -1,15 +1,14 @@
-package delivery_test
+package delivery
 
 import (
 	"testing"
 
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
-func TestValidate(t *testing.T) {
+func TestValidateAcceptedChanges(t *testing.T) {
 	t.Parallel()
-	all := delivery.AcceptedChanges{"drift-3f2a9c41d07b", unknown.Text, "drift-3F2A", "removed", "other-3f2a9c41d07b", ""}
+	all := AcceptedChanges{"drift-3f2a9c41d07b", unknown.Text, "drift-3F2A", "removed", "other-3f2a9c41d07b", ""}
 	if ps := all.Validate(); len(ps) != 4 {
 		t.Errorf("%d problems: %v", len(ps), ps)
 	}
@@ -18,11 +17,11 @@ func TestValidate(t *testing.T) {
 // TestNewID: an ID depends on its kind and on each part of the change, and on where a part ends.
 func TestNewID(t *testing.T) {
 	t.Parallel()
-	seen := map[delivery.ChangeID]bool{}
+	seen := map[ChangeID]bool{}
 	for _, stake := range [][]string{nil, {""}, {"a"}, {"a", "b"}, {"b", "a"}, {"ab"}, {"a\nb"}} {
-		for _, kind := range []string{delivery.IDDrift, delivery.IDMove} {
-			id := delivery.NewChangeID(kind, stake...)
-			if seen[id] || len(delivery.AcceptedChanges{string(id)}.Validate()) > 0 {
+		for _, kind := range []string{IDDrift, IDMove} {
+			id := newChangeID(kind, stake...)
+			if seen[id] || len(AcceptedChanges{string(id)}.Validate()) > 0 {
 				t.Errorf("%q %q: %s", kind, stake, id)
 			}
 			seen[id] = true
