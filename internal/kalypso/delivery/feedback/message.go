@@ -220,7 +220,7 @@ func (w *workload) state() (state githost.StatusState, text string) {
 // reason returns the first reason why targets fail.
 func (w *workload) reason() string {
 	p := w.failed[0]
-	text := p.problem.Summary + ": " + p.cause()
+	text := p.problem.Summary + ": " + p.facts()
 	if p.problem.Kind != string(fleet.KindWorkload) && p.problem.Kind != "" {
 		text = p.problem.Kind + " " + p.problem.Name + ": " + text
 	}
@@ -231,6 +231,21 @@ func (w *workload) reason() string {
 		return "target " + p.targets[0] + ": " + text
 	}
 	return "targets " + problem.First(p.targets, 2) + ": " + text
+}
+
+// facts returns the indented lines of the cause, which say what is wrong: a status has no room for more. Without such a
+// line, it returns the whole cause.
+func (f failure) facts() string {
+	var lines []string
+	for line := range strings.Lines(f.cause()) {
+		if strings.HasPrefix(line, "  ") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	if len(lines) == 0 {
+		return f.cause()
+	}
+	return strings.Join(lines, "; ")
 }
 
 func (f failure) cause() string { return strings.TrimSpace(cmp.Or(f.problem.Cause, f.problem.Detail)) }
