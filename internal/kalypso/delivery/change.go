@@ -57,23 +57,28 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 		Comparison: *c,
 		Record:     c.Next.RecordOn(c.Branch), RecordHash: c.Branch.RecordHash, Wanted: c.Next.Folders,
 	}
+	var errs []error
+	moves, err := CheckMoves(c.Next, c.Before, &change.Accepted)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	change.Warnings = moves
 	if err := c.MayWrite(); err != nil {
-		return change, []error{err}
+		return change, append(errs, err)
 	}
 	owned := c.Branch.RecordedFolders()
 	if c.Case == Update {
 		owned = c.Before.owned(c.Branch)
 	}
-	var errs []error
 	adopt := c.Next.Args.Adopt
-	if occupied := c.occupied(owned); occupied != nil {
+	if occupied := c.checkOccupied(owned); occupied != nil {
 		adopt = true
 		occupied.stake = c.occupants(owned)
 		if err := c.refuse(occupied, &change.Accepted, IDOccupied); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if err := c.unchanged(); err != nil {
+	if err := c.checkUnchanged(); err != nil {
 		errs = append(errs, err)
 		if Acceptable(err) == "" {
 			return change, errs
@@ -88,8 +93,8 @@ func newChange(c *Comparison, old *Branch) (*Change, []error) {
 	}
 	ours := sets.Union(owned, adoption.Adopted)
 	change.Existing = c.Branch.Folders.Only(ours)
-	var refused []error
-	change.Warnings, refused = c.removals(change.Existing, adoption.Adopted, &change.Accepted)
+	removals, refused := c.checkRemovals(change.Existing, adoption.Adopted, &change.Accepted)
+	change.Warnings = append(change.Warnings, removals...)
 	errs = append(errs, refused...)
 	if len(errs) > 0 {
 		return change, errs

@@ -50,9 +50,9 @@ func whyEmpty(r *Rendered) string {
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 
-// checkFirstDelivery returns an error if the first delivery of a tree would contain no file with content, or nil. r is
+// checkEmpty returns an error if the first delivery of a tree would contain no file with content, or nil. r is
 // the rendered fleet, which explains it.
-func checkFirstDelivery(g Guardrails, wanted inventory.Folders, r *Rendered) *Refusal {
+func checkEmpty(g Guardrails, wanted inventory.Folders, r *Rendered) *Refusal {
 	if g.AllowEmpty || wanted.MayHaveContent() {
 		return nil
 	}

@@ -51,10 +51,10 @@ func (c *Comparison) keptMoved() (moved []string) {
 	return moved
 }
 
-// leftOut returns an error if the rendering is created where the branch contains targets that fail to render.
-func (c *Comparison) leftOut() error {
+// checkLeftOut returns an error if the rendering is created where the branch contains targets that fail to render.
+func (c *Comparison) checkLeftOut() error {
 	k := c.Next.Failing
-	if k == nil || c.Case.delivered() || c.Next.KeepsUnread {
+	if k == nil || c.Case.delivered() || c.Next.DependsOnBranch {
 		return nil
 	}
 	existing := k.On(c.Next.Rendered, c.Branch.Folders.Only(c.Branch.RecordedFolders()), nil).Kept

@@ -23,22 +23,22 @@ func NewComparison(t *NextTree, s *State, at *Branch) *Comparison {
 
 // MayWrite returns an error if the rendering must not write to the branch, whatever it writes.
 func (c *Comparison) MayWrite() error {
-	if err := c.ownership(); err != nil {
+	if err := c.checkOwnership(); err != nil {
 		return err
 	}
-	return c.leftOut()
+	return c.checkLeftOut()
 }
 
-// unchanged returns an error if the branch is not one that the plan knows.
-func (c *Comparison) unchanged() error {
-	if err := c.decisions(); err != nil {
+// checkUnchanged returns an error if the branch is not one that the plan knows.
+func (c *Comparison) checkUnchanged() error {
+	if err := c.checkDecisions(); err != nil {
 		return err
 	}
 	if c.Case == Update {
 		if changed := c.Branch.changedSince(c.Before); len(changed) > 0 && !c.Next.IsContainedBy(c.Branch) {
 			return moved(c.Next.Args.Destination, changed)
 		}
-		if err := c.record(); err != nil {
+		if err := c.checkRecord(); err != nil {
 			return err
 		}
 	}
@@ -59,11 +59,11 @@ func (c *Comparison) refuse(e *Refusal, used *[]ChangeID, kind string) error {
 	return e.unlessAccepted(c.Next.Args, used, kind, head)
 }
 
-// removals returns errors about the folders that the change removes from the branch, now or in a later wave. It returns
-// warnings about cluster types that stay but lose all their deployment targets, and about deployment targets that leave
-// their last cluster types. existing are our folders on the branch, and the adopted ones. It adds to used the IDs of
-// the changes that accepted_changes allows.
-func (c *Comparison) removals(
+// checkRemovals returns errors about the folders that the change removes from the branch, now or in a later wave. It
+// returns warnings about cluster types that stay but lose all their deployment targets, and about deployment targets
+// that leave their last cluster types. existing are our folders on the branch, and the adopted ones. It adds to used
+// the IDs of the changes that accepted_changes allows.
+func (c *Comparison) checkRemovals(
 	existing inventory.Folders, adopted []string, used *[]ChangeID,
 ) (warnings []*Refusal, errs []error) {
 	add := func(err error) {
@@ -75,16 +75,15 @@ func (c *Comparison) removals(
 	if err := checkRemoved(guardrails, existing, target, replaced); err != nil {
 		add(c.refuse(err, used, IDRemoved))
 	}
-	if !replaced { // adopted folders were never ours
-		folders := existing.Only(sets.Without(existing.Names(), adopted)).EmptiedBy(target)
-		if len(folders) > 0 {
+	ours := existing.Only(sets.Without(existing.Names(), adopted)) // adopted folders were never ours
+	if !replaced {
+		if folders := ours.EmptiedBy(target); len(folders) > 0 {
 			e := emptiesClusterTypes(folders)
 			var err error
 			warnings, err = e.react(guardrails.Emptied, func() error { return c.refuse(e, used, IDEmptied) })
 			add(err)
 		}
 	}
-	ours := existing.Only(sets.Without(existing.Names(), adopted))
 	if c.Case.moves() { // the new location contains nothing of ours yet
 		ours = c.Before.OwnFolders()
 	}
@@ -104,19 +103,19 @@ func (c *Comparison) removals(
 	}
 	add(c.checkPendingWaves())
 	if !c.Case.delivered() && c.Branch.Record == nil {
-		add(c.firstDelivery(used))
+		add(c.checkFirstDelivery(used))
 	}
 	return warnings, errs
 }
 
-// firstDelivery returns an error if the first delivery of the tree would contain no file with content, and
+// checkFirstDelivery returns an error if the first delivery of the tree would contain no file with content, and
 // accepted_changes does not allow that. If the destination contains no folder either, nothing can be lost: a fleet may
 // begin without workloads.
-func (c *Comparison) firstDelivery(used *[]ChangeID) error {
+func (c *Comparison) checkFirstDelivery(used *[]ChangeID) error {
 	if len(c.Branch.Folders) == 0 {
 		return nil
 	}
-	if err := checkFirstDelivery(c.Next.Args.Guardrails, c.Next.Target(), c.Next.Rendered); err != nil {
+	if err := checkEmpty(c.Next.Args.Guardrails, c.Next.Target(), c.Next.Rendered); err != nil {
 		return c.refuse(err, used, IDEmpty)
 	}
 	return nil

@@ -27,8 +27,8 @@ import (
 func Decide(r *Rendered, p *Prior, state *State) Plan {
 	s := situate(r.Args, p, state)
 	t := nextTree(r, s)
-	if reverted := s.accept(t); reverted != state {
-		s = s.with(reverted)
+	if start := s.stateToStartFrom(t); start != state {
+		s = s.with(start)
 		t = nextTree(r, s)
 	}
 	base := Basis{Situation: s, Next: t}
@@ -42,34 +42,28 @@ func Decide(r *Rendered, p *Prior, state *State) Plan {
 		base.Errors = CheckKept(t)
 	}
 	base.addError(checkProvenByAttributes(s.Args, p, s.State))
-	if s.Args.Strategy == destination.PullRequest && s.lastState() != nil && s.State.Proposal.Open() {
-		base.Withheld = t.Withheld
-	}
 	base.Reasons = s.reasonsToWrite(t)
 	switch {
 	case p == nil:
 		return create(base)
 	case unknown.Is(string(s.Args.Strategy)):
-		base.Reasons = []string{"the strategy is known after apply"}
-		return undecided(base)
+		return undecided(base.because("the strategy is known after apply"))
 	case s.withholds(t):
 		return keepProposal(base)
 	case len(base.Reasons) > 0:
 		return write(base)
 	case s.dependsOnUnknown(t):
-		base.Reasons = []string{"it depends on " + unknownInputs(s.Args) + " known after apply"}
-		return undecided(base)
+		return undecided(base.because("it depends on " + unknownInputs(s.Args) + " known after apply"))
 	}
 	open, closing := s.oldToRemove()
 	switch {
 	case len(open)+len(closing) == 0:
-		base.Reasons = []string{s.treeIsAt(t)}
-		return &Keep{base}
+		return &Keep{base.because(s.treeIsAt(t))}
 	case s.Args.Known < inventory.Whole:
-		base.Reasons = []string{"it depends on arguments that are known after apply whether old locations are removed"}
-		return undecided(base)
+		return undecided(base.because(
+			"it depends on arguments that are known after apply whether old locations are removed"))
 	}
-	base.Reasons = []string{"the destination contains the tree, and old locations remain"}
+	base = base.because("the destination contains the tree, and old locations remain")
 	return &RemoveOld{base, destinations(open), destinations(closing)}
 }
 
@@ -95,13 +89,13 @@ func NothingToDo(r *Rendered, p *Prior, s *State) *Keep {
 
 // create plans the first apply. Nothing was delivered before, so nothing is compared.
 func create(base Basis) Plan {
-	return &Write{base, Effects{ReadsBranch: base.readsBranch()}, inventory.Unread}
+	return &Write{Basis: base, Described: inventory.Unread}
 }
 
 // write plans an apply that writes.
 func write(base Basis) Plan {
+	base, effects := withEffects(base)
 	s, t := base.Situation, base.Next
-	effects := effectsOf(&base)
 	described := inventory.Unread
 	// The state contains the tree from before the apply.
 	compares := s.State != nil && s.State.Delivered != nil && (!s.Args.Delivers() || s.lastState() != nil)
@@ -115,18 +109,15 @@ func write(base Basis) Plan {
 }
 
 func undecided(base Basis) Plan {
-	effects := effectsOf(&base)
+	base, effects := withEffects(base)
 	return &Undecided{base, effects}
 }
 
-// effectsOf returns the effects of an apply that writes, or that may write. It also sets the drift of base, and adds to
-// its errors and its accepted changes.
-func effectsOf(base *Basis) Effects {
+// withEffects returns the effects of an apply that writes, or that may write, and base with the drift, the errors and
+// the accepted changes of these effects.
+func withEffects(base Basis) (Basis, Effects) {
 	s, t := base.Situation, base.Next
 	e := Effects{Replaced: s.replaced()}
-	var err error
-	e.Warnings, err = CheckMoves(t, s.State, &base.Accepted)
-	base.addError(err)
 	if s.Args.Strategy == destination.PullRequest && s.Args.Located() {
 		e.Left.Pending = destinations(OldLocations(s.Args, s.State))
 	}
@@ -134,8 +125,18 @@ func effectsOf(base *Basis) Effects {
 	if s.Case == Computed {
 		e.Left.Trees, e.Left.PullRequest = s.remaining()
 	}
+	if s.Case == Update && s.Args.Known == inventory.Whole && t.Rendered.Tree != nil {
+		change, errs := newChange(NewComparison(t, s.State, &s.State.LastRead), nil)
+		e.Adoption, e.Warnings = change.Adoption, change.Warnings
+		base.Errors = append(base.Errors, errs...)
+		base.Accepted = append(base.Accepted, change.Accepted...)
+	} else {
+		var err error
+		e.Warnings, err = CheckMoves(t, s.State, &base.Accepted)
+		base.addError(err)
+	}
 	if !s.Args.Delivers() {
-		return e
+		return base, e
 	}
 	base.Drift = s.overwrittenDrift(t)
 	for _, drifted := range base.Drift {
@@ -143,20 +144,13 @@ func effectsOf(base *Basis) Effects {
 			base.Accepted = append(base.Accepted, id)
 		}
 	}
-	e.ReadsBranch = s.readsBranch()
-	if s.Case == Update && s.Args.Known == inventory.Whole && t.Rendered.Tree != nil {
-		change, errs := newChange(NewComparison(t, s.State, &s.State.LastRead), nil)
-		e.Adoption, e.Warnings = change.Adoption, append(e.Warnings, change.Warnings...)
-		base.Errors = append(base.Errors, errs...)
-		base.Accepted = append(base.Accepted, change.Accepted...)
-	}
-	return e
+	return base, e
 }
 
 // rest plans an apply that a [Stop] keeps from writing. If a pull request is open, it must not be merged meanwhile.
 func rest(base Basis) Plan {
 	s, t := base.Situation, base.Next
-	base.Reasons = []string{strings.TrimSuffix(s.Stop.Text, ".")}
+	base = base.because(strings.TrimSuffix(s.Stop.Text, "."))
 	if s.lastState() == nil {
 		return &Rest{Basis: base}
 	}
@@ -193,12 +187,12 @@ func rest(base Basis) Plan {
 func keepProposal(base Basis) Plan {
 	proposal := base.State.Proposal
 	if !proposal.Open() {
-		base.Reasons = []string{fmt.Sprintf("pull request %d was closed", proposal.Number)}
-		return &Keep{base}
+		return &Keep{base.because(fmt.Sprintf("pull request %d was closed", proposal.Number))}
 	}
-	base.Reasons = []string{fmt.Sprintf("pull request %d must not be merged now: %s", proposal.Number,
-		strings.TrimSuffix(base.Next.Withheld, "."))}
-	if proposal.Withheld != base.Next.Withheld {
+	base.Withheld = base.Next.Withheld
+	base = base.because(fmt.Sprintf("pull request %d must not be merged now: %s", proposal.Number,
+		strings.TrimSuffix(base.Withheld, ".")))
+	if proposal.Withheld != base.Withheld {
 		return &Withhold{Basis: base}
 	}
 	return &Keep{base}

@@ -222,7 +222,7 @@ func text(plan Plan, on *situation) string {
 	add(e.Left.PullRequest != 0, "leaves pull request %d", e.Left.PullRequest)
 	add(e.Replaced != "", "replaces %s", e.Replaced)
 	add(p.Recovers(), "recovers the state")
-	add(e.ReadsBranch, "reads the branch")
+	add(Writes(plan) && plan.All().ReadsBranch(), "reads the branch")
 	for _, err := range p.Errors {
 		add(true, "refuses: %s", kindOf(err))
 	}

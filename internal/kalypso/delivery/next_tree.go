@@ -26,8 +26,8 @@ type NextTree struct {
 	// even the names, because they depend on values that are not known yet, or on a branch that was not read. Then
 	// Folders are the fleet's.
 	Known inventory.Known
-	// KeepsUnread says that the tree keeps folders of a branch that the state does not contain, see [NextTree.On].
-	KeepsUnread bool
+	// DependsOnBranch says that the tree depends on a branch that the state does not contain, see [NextTree.On].
+	DependsOnBranch bool
 	// Step is the step of the rollout that the apply takes; nil: none.
 	Step *rollout.Step
 	// Complete says that Folders are the fleet's tree.
@@ -59,17 +59,17 @@ func computeNextTree(r *Rendered, now *Situation) *NextTree {
 	var unread bool
 	whole.Failing, unread = newFailing(r, now)
 	whole.Folders = whole.Target()
-	whole.KeepsUnread = whole.Failing != nil && whole.Failing.incomplete
+	whole.DependsOnBranch = whole.Failing != nil && whole.Failing.incomplete
 	switch {
 	case a.PromotionUnknown: // it may be frozen
 		return whole.unknownStep()
 	case !a.inWaves():
-		whole.KeepsUnread = whole.KeepsUnread || unread
+		whole.DependsOnBranch = whole.DependsOnBranch || unread
 		return whole.withRecord(a.Promotion.Commit, unread)
 	case unknown.Is(string(a.Strategy)):
 		return whole.unknownStep()
 	case unread || now.treeUnread():
-		whole.KeepsUnread = true
+		whole.DependsOnBranch = true
 		return whole.unknownStep()
 	case now.State.Current():
 		return whole.afterStep(now.State)
@@ -80,11 +80,11 @@ func computeNextTree(r *Rendered, now *Situation) *NextTree {
 // On returns the tree that the apply leaves on a branch that was read, if the state does not contain that branch's
 // tree.
 func (n *NextTree) On(s *State, at *Branch) *NextTree {
-	if !n.KeepsUnread {
+	if !n.DependsOnBranch {
 		return n
 	}
 	whole := &NextTree{
-		Args: n.Args, Rendered: n.Rendered, Failing: n.failingOn(s, at), Complete: true, KeepsUnread: true,
+		Args: n.Args, Rendered: n.Rendered, Failing: n.failingOn(s, at), Complete: true, DependsOnBranch: true,
 	}
 	whole.Folders = whole.Target()
 	switch {

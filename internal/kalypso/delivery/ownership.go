@@ -14,8 +14,8 @@ import (
 const otherEnvironment = "Check the workspace (terraform workspace show) and the variables of this run, or choose " +
 	"another branch or path"
 
-// occupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
-func (c *Comparison) occupied(owned []string) *Refusal {
+// checkOccupied returns an error if the destination contains folders that are neither ours nor to be adopted, or nil.
+func (c *Comparison) checkOccupied(owned []string) *Refusal {
 	r, at := c.Branch.Record, c.Next.Args.Destination
 	if r != nil && c.Case != Update && r.Environment != c.Next.Args.Environment {
 		return occupied(at,
@@ -50,8 +50,8 @@ func (c *Comparison) occupants(owned []string) []string {
 	return append(all, c.Branch.Folders.Only(taken).Stake()...)
 }
 
-// ownership returns an error if the rendering must not write to the destination.
-func (c *Comparison) ownership() error {
+// checkOwnership returns an error if the rendering must not write to the destination.
+func (c *Comparison) checkOwnership() error {
 	refuse := func(format string, args ...any) error {
 		return occupied(c.Next.Args.Destination, format, args...)
 	}

@@ -99,7 +99,7 @@ func TestChangedDecisions(t *testing.T) {
 	}
 	at := &Branch{Record: &record.Record{Version: 1, Environment: "dev", Decisions: decisionsFor("small")}}
 	refused := func(s *State) bool {
-		err := NewComparison(d, s, at).unchanged()
+		err := NewComparison(d, s, at).checkUnchanged()
 		refusal, ok := errors.AsType[*Refusal](err)
 		return ok && refusal.Kind == OtherDecisions
 	}
@@ -140,6 +140,31 @@ func TestMoves(t *testing.T) {
 		moves := targetMoves(d, &State{Delivered: c.existing})
 		if len(moves) != c.want {
 			t.Errorf("%s: %v", name, moves)
+		}
+	}
+}
+
+// TestMovesAtApply: an apply checks the moves on the branch that it read. The plan can't, if a value is not known yet,
+// or if the private state is lost.
+func TestMovesAtApply(t *testing.T) {
+	t.Parallel()
+	for reaction, want := range map[problem.Reaction]int{problem.Fail: 1, problem.Warn: 0} {
+		s := usualSituation()
+		s.state, s.desired.Tree = usualState("large/a=1 large/b=1 small/b=1"), rendered("large/b=1 small/a=1 small/b=1")
+		s.desired.Guardrails.Moved = reaction
+		next := NewNextTree(s.desired.rendered(), s.prior, s.state)
+		change, err := CompareWithBranch(next, s.state, &s.state.LastRead, nil)
+		var refused []error
+		if all, ok := errors.AsType[problem.Errors](err); ok {
+			refused = all
+		}
+		for _, e := range refused {
+			if r, ok := errors.AsType[*Refusal](e); !ok || r.Kind != TargetsMove || r.ID == "" {
+				t.Errorf("with %s: %v", reaction, e)
+			}
+		}
+		if len(refused) != want || want == 0 && (len(change.Warnings) != 1 || change.Warnings[0].Kind != TargetsMove) {
+			t.Errorf("with %s: %d errors, want %d: %v", reaction, len(refused), want, err)
 		}
 	}
 }

@@ -42,7 +42,7 @@ type Basis struct {
 	// Withheld is the reason why the open pull request must not be merged now; "": it may be.
 	Withheld string
 	// Drift lists the branches with foreign changes: the destination, and the branch of the pull request. A Write
-	// overwrites these changes, and a Rest only names them.
+	// overwrites these changes, an Undecided may, and a Rest only names those of the destination.
 	Drift []*State
 	// Accepted lists the changes that a check would refuse, but accepted_changes allows.
 	Accepted []ChangeID
@@ -101,8 +101,6 @@ type Write struct {
 
 // Effects are the effects of an apply that writes, or that may write.
 type Effects struct {
-	// ReadsBranch says that the state does not contain this destination, so the plan reads the branch to find errors.
-	ReadsBranch bool
 	// Adoption lists the foreign folders that the rendering adopts.
 	Adoption Adoption
 	// Warnings are changes that a guardrail allows: moves between cluster types, and cluster types that lose all their
@@ -124,6 +122,15 @@ type Left struct {
 	Pending []destination.Destination
 	// Paths lists the paths that a move leaves at the old location. It is "" if no path remains.
 	Paths string
+}
+
+// Writes reports whether the apply of a plan writes the tree, or may.
+func Writes(p Plan) bool {
+	switch p.(type) {
+	case *Write, *Undecided:
+		return true
+	}
+	return false
 }
 
 // EffectsOf returns the effects of a plan. A plan that writes nothing has none.
@@ -169,6 +176,13 @@ func (b *Basis) AllAcceptable() bool {
 	return !slices.ContainsFunc(b.Errors, func(err error) bool { return Acceptable(err) == "" })
 }
 
+// because returns a copy of the basis with another reason.
+func (b *Basis) because(reason string) Basis {
+	now := *b
+	now.Reasons = []string{reason}
+	return now
+}
+
 func (b *Basis) addError(err error) {
 	if err != nil {
 		b.Errors = append(b.Errors, err)
@@ -177,15 +191,15 @@ func (b *Basis) addError(err error) {
 
 // PlannedClearSecrets is [CheckClearSecrets] for the tree that the apply delivers.
 func PlannedClearSecrets(p Plan) problem.Problems {
-	if WritesNowhere(p) {
+	if ContactsNoServer(p) {
 		return nil
 	}
 	b := p.All()
 	return CheckClearSecrets(b.Next.Rendered, b.Found)
 }
 
-// WritesNowhere reports whether the apply of a plan writes neither to a server nor to the state.
-func WritesNowhere(p Plan) bool {
+// ContactsNoServer reports whether the apply of a plan contacts no server. It may still store facts in private state.
+func ContactsNoServer(p Plan) bool {
 	switch p := p.(type) {
 	case *Keep:
 		return true
@@ -208,8 +222,8 @@ func NamesUnscheduled(p Plan) bool {
 	})
 }
 
-// Paused reports whether the apply writes nothing because a pause or closed windows stop the change.
-func Paused(p Plan) bool {
+// Delayed reports whether the apply writes nothing because a pause, closed windows or an earlier wave delay the change.
+func Delayed(p Plan) bool {
 	switch p.(type) {
 	case *Keep, *Withhold:
 	default:

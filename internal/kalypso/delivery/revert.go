@@ -75,12 +75,12 @@ func RolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
 	return &rollout.StoredProgress{Progress: *r.Rollout, At: at}
 }
 
-// accept returns the state to decide from. A revert to an earlier delivery counts as the last delivery, and not as
-// drift, if the configuration agrees with it: the fleet renders the reverted tree again, or rejected lists the last
-// commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
+// stateToStartFrom returns the state to decide from. A revert to an earlier delivery counts as the last delivery, and
+// not as drift, if the configuration agrees with it: the fleet renders the reverted tree again, or rejected lists the
+// last commit. Once a run has found the revert and written nothing, the fleet may also render a new tree, unless that
 // restores reverted files. If the gates of the reverted record's commit are closed, only rejected agrees: see
 // [checkProven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
-func (now *Situation) accept(t *NextTree) *State {
+func (now *Situation) stateToStartFrom(t *NextTree) *State {
 	s := now.Found
 	updates := CaseOf(t.Args, s) == Update
 	if updates && s.Drifted() && s.Proposal == nil && returnedFolders(s) {

@@ -11,8 +11,8 @@ type Situation struct {
 	Args *Arguments
 	// Prior contains the attributes after the last apply; nil for a create.
 	Prior *Prior
-	// State is the delivery of the last run; nil if no private state can be read. If the fleet now renders the
-	// tree to which people reverted the branch, State treats that tree as delivered, and Found does not.
+	// Found is the delivery of the last run; nil if no private state can be read. State is the one to start from: Found,
+	// or the branch as it is now, see [Situation.stateToStartFrom].
 	State, Found *State
 	Case         Case
 	// Stop lets nothing go; nil: nothing stops the apply.
@@ -25,8 +25,7 @@ type Case string
 // The cases.
 const (
 	Computed   Case = "computed"    // the strategy none: there is no destination
-	Create     Case = "create"      // there was no apply
-	First      Case = "first"       // earlier applies put nothing on the branch, as far as the state shows
+	First      Case = "first"       // no apply put anything on the branch, as far as the state shows
 	Recover    Case = "recover"     // something was delivered, but the private state can't be read
 	Update     Case = "update"      // the same destination
 	MoveWithin Case = "move within" // another path of the same branch
@@ -50,7 +49,8 @@ const (
 	RolloutPaused   Cause = "paused" // before anything was delivered, by people or by windows
 )
 
-// CaseOf compares the last delivery in s with the destination of an apply. Without a delivery, it returns [First].
+// CaseOf compares the last delivery in s with the destination of an apply, whatever the strategy is. Without a
+// delivery, it returns [First].
 func CaseOf(a *Arguments, s *State) Case {
 	switch {
 	case !s.Current():
@@ -75,9 +75,7 @@ func situate(a *Arguments, p *Prior, s *State) *Situation {
 	switch {
 	case a.Strategy == destination.None:
 		now.Case = Computed
-	case now.Case == First && p == nil:
-		now.Case = Create
-	case now.Case == First && p.Commit != "":
+	case now.Case == First && p != nil && p.Commit != "":
 		now.Case = Recover
 	}
 	return now
@@ -104,9 +102,9 @@ func stopOf(a *Arguments, p *Prior) *Stop {
 	return nil
 }
 
-// readsBranch reports whether the plan reads the branch to find errors, because the state does not contain the
-// destination.
-func (s *Situation) readsBranch() bool {
+// ReadsBranch reports whether a plan that writes, or may write, reads the branch to find errors, because the state does
+// not contain the destination.
+func (s *Situation) ReadsBranch() bool {
 	return s.Case != Update && s.Args.Delivers() && s.Args.Known == inventory.Whole
 }
 

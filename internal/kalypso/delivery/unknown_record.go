@@ -38,7 +38,7 @@ func foreignRecord(
 // it. An apply that was killed after its push may have written a record that the state does not know: then the branch
 // contains the desired tree, or an earlier wave of it. If the record promotes a commit, the desired tree depends on the
 // record itself, so the gates of that commit must also be open.
-func (c *Comparison) record() error {
+func (c *Comparison) checkRecord() error {
 	changes := c.Next.Args.AcceptedChanges
 	if changes.Unknown() || changes.accepts(DriftID(c.Before)) {
 		return nil
@@ -134,7 +134,7 @@ func wrote(s *State, hash string) bool {
 
 // decisions returns an error if the record contains decisions that the state does not know, and the tree was
 // rendered with other decisions. Adopting the record would move targets.
-func (c *Comparison) decisions() error {
+func (c *Comparison) checkDecisions() error {
 	if c.Case.delivered() || c.Branch.Record == nil || len(c.Branch.Record.Decisions) == 0 {
 		return nil
 	}

@@ -91,11 +91,11 @@ func TestWhyUnscheduled(t *testing.T) {
 			}
 			if d.Tree.Schedule.AssignmentCount == 0 {
 				c := NewComparison(NewNextTree(d, nil, nil), nil, &Branch{})
-				if err := c.firstDelivery(nil); err != nil {
+				if err := c.checkFirstDelivery(nil); err != nil {
 					t.Errorf("on an empty branch: %v", err)
 				}
 				c.Branch.Folders = inventory.Folders{"old": {}}
-				err := c.firstDelivery(nil)
+				err := c.checkFirstDelivery(nil)
 				if err == nil || !strings.Contains(err.Error(), "The tree would be empty") {
 					t.Fatalf("error: %v", err)
 				}

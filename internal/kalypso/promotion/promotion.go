@@ -24,7 +24,7 @@ const (
 	Frozen   Kind = "frozen"     // nothing is written: hold is set, or no good delivery replaces a bad commit
 	Rollback Kind = "rollback"   // the current commit is rejected or failed: the decision chooses an earlier delivery
 	Promote  Kind = "promote"    // the decision chooses a commit other than the current one
-	Hold     Kind = "hold"       // a rollout is under way, or newer commits wait
+	Hold     Kind = "hold"       // a rollout is under way, or newer commits wait; the argument hold gives Frozen
 	UpToDate Kind = "up_to_date" // no newer commit waits
 )
 

@@ -63,9 +63,7 @@ func planChange(ctx context.Context, c *resources.Call) (p delivery.Plan, before
 	show(ctx, c.Plan, p, c.State, tells, c.Diags)
 	setFeedback(c, feedback)
 	checkBranch(ctx, c, p)
-	switch {
-	case c.Diags.HasError():
-	case c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]):
+	if !c.Diags.HasError() && c.State == nil && tfvalue.WhollyKnown(c.Plan["guardrails"]) {
 		tfvalue.AppendProblems(c.Diags, listGuardrails(p.All().Args.Guardrails))
 	}
 	if c.Data != nil && !c.Diags.HasError() {
@@ -187,20 +185,20 @@ func checkBranch(ctx context.Context, c *resources.Call, p delivery.Plan) {
 	if c.Data == nil {
 		return
 	}
-	applied := p.All().Next
+	next := p.All().Next
 	fail := func(err error) {
 		if err != nil {
-			configuration.AppendDeliveryError(c.Diags, applied.Args.Destination, err)
+			configuration.AppendDeliveryError(c.Diags, next.Args.Destination, err)
 		}
 	}
-	fail(c.Data.Claims.Plan(applied.Args, claimedTree(applied), p.All().Prior == nil))
+	fail(c.Data.Claims.Plan(next.Args, claimedTree(next), p.All().Prior == nil))
 	if !c.Data.Known {
 		return
 	}
 	remote := operations(ctx, c.Data)
-	fail(remote.CheckHost(applied.Args))
-	if applied.Args.Strategy == destination.PullRequest && !delivery.WritesNowhere(p) {
-		c.Data.CheckCredential(applied.Args.Destination.Repo, c.Diags)
+	fail(remote.CheckHost(next.Args))
+	if next.Args.Strategy == destination.PullRequest && !delivery.ContactsNoServer(p) {
+		c.Data.CheckCredential(next.Args.Destination.Repo, c.Diags)
 	}
 	if c.Diags.ErrorsCount() > len(p.All().Refused()) { // not only refusals that accepted_changes can allow
 		return

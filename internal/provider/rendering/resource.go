@@ -53,7 +53,7 @@ func apply(ctx context.Context, c *resources.Call) resources.Model {
 		return nil
 	}
 	defer func() { explainErrors(c.Plan, c.Diags, wouldDo, before, nil) }()
-	p, found := lastPlan(ctx, c, prior, before)
+	p, found := planForApply(ctx, c, prior, before)
 	if c.Diags.HasError() || schemas.AppendWindowClosed(c.Diags, delivery.CheckWindow(p, c.Data.Now())) {
 		return nil
 	}
@@ -77,9 +77,9 @@ func apply(ctx context.Context, c *resources.Call) resources.Model {
 	return c.Plan
 }
 
-// lastPlan returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again. found
-// contains the problems of the arguments and the fleet.
-func lastPlan(
+// planForApply returns the last plan if it belongs to these values. Otherwise it renders the fleet and plans again.
+// found contains the problems of the arguments and the fleet.
+func planForApply(
 	ctx context.Context, c *resources.Call, prior *delivery.Prior, before *delivery.State,
 ) (p delivery.Plan, found problem.Problems) {
 	a := decodeArguments(c.Plan.Decoder())

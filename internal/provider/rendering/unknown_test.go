@@ -401,3 +401,32 @@ func TestAccUnknownClusterType(t *testing.T) {
 		})
 	}
 }
+
+// TestAccUnknownStrategyWithoutCommit: a create that delivers nothing, since nothing is promoted yet, does not know yet
+// whether it will ever deliver.
+func TestAccUnknownStrategyWithoutCommit(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"none", "push"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `
+variable "repo" { type = string }
+variable "strategy" { type = string }
+
+resource "terraform_data" "strategy" {
+  input = var.strategy
+}
+
+resource "kalypso_environment_rendering" "dev" {
+  environment = "dev"
+  gitops_repo = { repo = var.repo, branch = "dev" }
+  delivery    = { strategy = terraform_data.strategy.output }
+  promotion   = { commit = null }
+}
+`})
+			r.Env = append(r.Env, "TF_VAR_repo=file://"+gitserver.InitBare(t), "TF_VAR_strategy="+strategy)
+			r.Apply()
+			r.ExpectEmptyPlan()
+		})
+	}
+}

@@ -18,14 +18,21 @@ import (
 )
 
 // view contains all computed attributes: each is a value, nil for null, or a [mark]. There is a function for each kind
-// of plan and for each outcome, and [view.into] alone writes attributes.
+// of plan and for each outcome, and [view.into] alone writes attributes. Only feedback_status comes after it, from
+// [setFeedback], which also adds it to the description.
 type view struct {
-	// The tree. Arguments decide which of them the preview shows, see [shown].
+	// The tree that the apply leaves: unknown if a file or an assignment is not known yet. A preview hides some of them,
+	// which are null then, see [shown].
 	assignments, folders, files, summary any
 	assignmentCount, unscheduled         any
-	treeHash, targetTreeHash             any
-	// The last change.
-	description, commit, delivered, pullRequest, rolloutStatus any
+	treeHash                             any
+	// targetTreeHash and rolloutStatus are null without the argument rollout.
+	targetTreeHash, rolloutStatus any
+	// The last change, as before if the apply writes nothing. With the strategy none, the last three are null.
+	description any // null without delivery.describe
+	commit      any // the branch's commit with the tree; null until a pull request is merged
+	delivered   any // whether the branch contains the fleet's whole tree; false until the last wave, or the merge
+	pullRequest any // null with the strategy push
 	// feedbackStatus is set by [setFeedback].
 	feedbackStatus any
 }
@@ -86,18 +93,23 @@ func (v *view) into(m, last resources.Model) {
 // planned returns what an apply will show.
 func planned(ctx context.Context, m, last resources.Model, plan delivery.Plan) (*view, error) {
 	p := plan.All()
+	var v *view
 	if p.Stop != nil {
-		return stopped(m, plan), nil
-	}
-	v, err := treeOf(m, last, p.Situation, p.Next)
-	if err != nil {
-		return nil, err
+		v = stopped(m, p)
+	} else {
+		var err error
+		v, err = treeOf(m, last, p.Situation, p.Next)
+		if err != nil {
+			return nil, err
+		}
 	}
 	switch plan := plan.(type) {
 	case *delivery.Keep:
 		v.keepLast(m, last, plan)
 	case *delivery.RemoveOld, *delivery.Withhold:
-		v.keepLast(m, last, plan)
+		if p.Stop == nil {
+			v.keepLast(m, last, plan)
+		}
 		v.pullRequest = afterApply // Terraform doesn't apply a plan without a change
 	case *delivery.Undecided:
 		v.expect(ctx, p, inventory.Unread)
@@ -111,11 +123,7 @@ func planned(ctx context.Context, m, last resources.Model, plan delivery.Plan) (
 func outcome(m, last resources.Model, plan delivery.Plan, result *remote.Result) (*view, error) {
 	p := plan.All()
 	if p.Stop != nil {
-		v := stopped(m, plan)
-		if v.pullRequest == afterApply {
-			v.pullRequest = asBefore
-		}
-		return v, nil
+		return stopped(m, p), nil
 	}
 	v, err := treeOf(m, last, p.Situation, result.Applied)
 	if err != nil {
@@ -189,20 +197,18 @@ func unchanged() *view {
 }
 
 // stopped returns what a rendering shows while a stop lets nothing go: what it showed before, or nothing.
-func stopped(m resources.Model, plan delivery.Plan) *view {
-	p := plan.All()
+func stopped(m resources.Model, p *delivery.Basis) *view {
 	if p.Prior != nil {
-		v := unchanged()
-		if _, drafts := plan.(*delivery.Withhold); drafts {
-			v.pullRequest = afterApply // Terraform doesn't apply a plan without a change
-		}
-		return v
+		return unchanged()
 	}
 	v := &view{unscheduled: []string{}}
 	v.setTree(m, p.Args.Destination, nil)
 	v.treeHash = nil
 	v.files = shown(m, true, func() any { return textsOf(nil) }, previewManifests)
-	if p.Args.Strategy != destination.None {
+	switch {
+	case unknown.Is(string(p.Args.Strategy)):
+		v.delivered = afterApply
+	case p.Args.Delivers():
 		v.delivered = false
 	}
 	return v
@@ -289,7 +295,7 @@ func (v *view) keepLast(m, last resources.Model, plan delivery.Plan) {
 	case p.Args.Delivers():
 		v.delivered = p.Next.ReachedBy(p.State)
 	}
-	if delivery.Paused(plan) { // the target of the last change stays until another change may begin
+	if delivery.Delayed(plan) { // the target of the last change stays until another change may begin
 		v.unscheduled, v.delivered = asBefore, asBefore
 		if v.targetTreeHash != nil && !last.IsNull("target_tree_hash") {
 			v.targetTreeHash = asBefore

@@ -267,7 +267,7 @@ func TestStatusesOf(t *testing.T) {
 	listed := failing("a")
 	listed.failed[0].problem.Cause = "The schema rejects these values:\n  A: it is missing\n  B: it is long\nChange them."
 	for want, all := range map[string][]*workload{
-		"failure target perf: Template flux: It fails: A: it is missing; B: it is long": {listed},
+		"failure target perf: Template flux: It fails: A: it is missing; B: i":   {listed},
 		"success 2 targets on 2 cluster types":                                   {fine("a")},
 		"success 2 workloads, 4 targets on 2 cluster types":                      {fine("a"), fine("b")},
 		"pending no policy places target perf":                                   {pending("a")},

@@ -90,13 +90,13 @@ type Checked struct {
 func (r Operations) Check(ctx context.Context, plan delivery.Plan) (checked Checked, err error) {
 	p := plan.All()
 	applied, s := p.Next, p.State
-	if p.Recovers() && writes(plan) {
+	if p.Recovers() && delivery.Writes(plan) {
 		s, checked.Recovered, err = r.recoverForChange(ctx, p.Situation)
 		if err != nil && delivery.Acceptable(err) == "" {
 			return checked, err
 		}
 	}
-	if !delivery.EffectsOf(plan).ReadsBranch || !p.AllAcceptable() {
+	if !delivery.Writes(plan) || !p.ReadsBranch() || !p.AllAcceptable() {
 		return checked, err
 	}
 	if applied.Args.Strategy == destination.PullRequest {
@@ -123,15 +123,6 @@ func newRefusals(err error, p *delivery.Basis) error {
 	return problem.Join(slices.DeleteFunc(slices.Clone(all), func(err error) bool {
 		return slices.Contains(refused, delivery.Acceptable(err))
 	})...)
-}
-
-// writes reports whether the apply writes the tree, or may.
-func writes(plan delivery.Plan) bool {
-	switch plan.(type) {
-	case *delivery.Write, *delivery.Undecided:
-		return true
-	}
-	return false
 }
 
 // Apply carries out the plan. With an error, it may have written a part: applying again completes it.

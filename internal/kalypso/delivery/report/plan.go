@@ -72,8 +72,9 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 			effects.Replaced, before.Destination, folders, t.Args.Environment),
 			"environment"))
 	}
-	if _, undecided := plan.(*delivery.Undecided); !undecided && !effects.ReadsBranch && !p.Recovers() &&
-		len(p.Errors) == 0 {
+	_, undecided := plan.(*delivery.Undecided)
+	readsBranch := delivery.Writes(plan) && p.ReadsBranch() || p.Recovers() // then the branch decides which are used
+	if !undecided && !readsBranch && len(p.Errors) == 0 {
 		ps = append(ps, spent(t, p.Accepted)...)
 	}
 	return append(ps, leftProblems(plan)...)

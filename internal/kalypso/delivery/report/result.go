@@ -201,10 +201,19 @@ func Checked(plan delivery.Plan, checked remote.Checked) (ps problem.Problems) {
 					"terraform state rm.", t.Args.Destination), "gitops_repo"))
 		}
 		ps = append(ps, effects(t.Args.Destination, change.Adoption, checked.Effects)...)
-		ps = append(ps, warnings(change.Warnings)...)
+		ps = append(ps, warnings(newWarnings(plan, change))...)
 		ps = append(ps, spent(t, slices.Concat(plan.All().Accepted, change.Accepted))...)
 	}
 	return ps
+}
+
+// newWarnings returns the warnings of a change that the plan does not have.
+func newWarnings(plan delivery.Plan, change *delivery.Change) []*delivery.Refusal {
+	return slices.DeleteFunc(slices.Clone(change.Warnings), func(found *delivery.Refusal) bool {
+		return slices.ContainsFunc(delivery.EffectsOf(plan).Warnings, func(known *delivery.Refusal) bool {
+			return known.Kind == found.Kind && known.Reason == found.Reason
+		})
+	})
 }
 
 // Refreshed returns warnings about files and branches that a refresh did not find.
