@@ -18,7 +18,6 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
 // Settings locate the server. Errors never contain the URL, since it may contain a password.
@@ -83,9 +82,6 @@ func parse(text string) (*pgx.ConnConfig, error) {
 		}
 		text += separator + "sslmode=verify-full"
 	}
-	if err := checkFiles(parameters); err != nil {
-		return nil, err
-	}
 	config, err := pgx.ParseConfig(text)
 	var file *fs.PathError
 	switch {
@@ -109,21 +105,6 @@ func parse(text string) (*pgx.ConnConfig, error) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
 	return config, nil
-}
-
-// checkFiles returns an error if a file that the URL or a variable names is too large or endless, such as /dev/zero.
-// pgx would read it without a limit.
-func checkFiles(parameters url.Values) error {
-	for _, name := range []string{"sslrootcert", "sslcert", "sslkey", "passfile", "servicefile"} {
-		for _, path := range append(parameters[name], os.Getenv("PG"+strings.ToUpper(name))) {
-			_, err := localfile.Read(context.Background(), path, localfile.MaxSmall) // limits the time too
-			if errors.Is(err, localfile.ErrNotRegular) || errors.Is(err, localfile.ErrTooLarge) ||
-				errors.Is(err, localfile.ErrSlow) {
-				return fmt.Errorf("the file of %s, from the URL of PostgreSQL or its variables, can't be read: %w", name, err)
-			}
-		}
-	}
-	return nil
 }
 
 // verified reports whether a connection verifies the host, or does not leave this machine.
