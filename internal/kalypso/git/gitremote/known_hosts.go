@@ -2,18 +2,14 @@ package gitremote
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
-
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
 )
 
 // parseKnownHosts parses the content of a known_hosts file. The library only reads files, so the content, which is
@@ -36,19 +32,14 @@ func parseKnownHosts(text string) (*knownhosts.HostKeyDB, error) {
 }
 
 // hostKeys returns the known hosts of a credential, or those of the user's files.
-func hostKeys(ctx context.Context, s *auth) (*knownhosts.HostKeyDB, error) {
+func hostKeys(s *auth) (*knownhosts.HostKeyDB, error) {
 	if s.knownHosts != "" {
 		return parseKnownHosts(s.knownHosts)
 	}
-	for _, path := range filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS")) { // the library reads it to its end
-		if _, err := localfile.Read(ctx, path, localfile.MaxSmall); err != nil {
-			return nil, fmt.Errorf("%w: the file %s in SSH_KNOWN_HOSTS can't be read: %w", ErrUnknownHost, path, err)
-		}
-	}
 	db, err := gitssh.NewKnownHostsDb()
 	if err != nil {
-		return nil, fmt.Errorf("%w: no known hosts are configured, and the user has no known_hosts file; "+
-			"set known_hosts of the credential to the line that the server's operator publishes", ErrUnknownHost)
+		return nil, fmt.Errorf("%w: no known hosts are configured, and the user's known_hosts files can't be used: %w; "+
+			"set known_hosts of the credential to the line that the server's operator publishes", ErrUnknownHost, err)
 	}
 	return db, nil
 }

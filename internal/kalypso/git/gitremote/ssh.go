@@ -37,7 +37,7 @@ func (c *Client) sshOpener(repo giturl.URL, s *auth) opener {
 
 // dialSSH connects. The connection closes when ctx ends, also during the handshake.
 func dialSSH(ctx context.Context, repo giturl.URL, s *auth, answerTimeout time.Duration) (*ssh.Client, func(), error) {
-	config, closeAgent, err := sshConfig(ctx, repo, s)
+	config, closeAgent, err := sshConfig(repo, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,11 +73,11 @@ func dialSSH(ctx context.Context, repo giturl.URL, s *auth, answerTimeout time.D
 	return ssh.NewClient(c, channels, requests), disconnect, nil
 }
 
-func sshConfig(ctx context.Context, repo giturl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
+func sshConfig(repo giturl.URL, s *auth) (*ssh.ClientConfig, func(), error) {
 	if repo.Ambiguous() { // no key of an agent either
 		return nil, nil, fmt.Errorf("%w: no key is offered because the URL %s", ErrUnauthorized, ambiguousPath)
 	}
-	db, err := hostKeys(ctx, s)
+	db, err := hostKeys(s)
 	if err != nil {
 		return nil, nil, err
 	}
