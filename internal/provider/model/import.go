@@ -85,7 +85,7 @@ func (m *model) findInRepo(
 
 // find reads the object of the kind that an import ID names.
 func (m *model) find(ctx context.Context, id string) (fleet.Object, error) {
-	file, name, text, err := readImport(ctx, id)
+	file, name, text, err := readImport(id)
 	if err != nil {
 		return nil, err
 	}
@@ -126,12 +126,12 @@ func (m *model) choose(ctx context.Context, file, name, text string) (fleet.Obje
 }
 
 // readImport splits an import ID into file and name, and reads the file. The file name may contain a #.
-func readImport(ctx context.Context, id string) (file, name, text string, err error) {
+func readImport(id string) (file, name, text string, err error) {
 	file = id
-	data, err := localfile.Read(ctx, file, source.DefaultLimits.File)
+	data, err := localfile.Read(file, source.DefaultLimits.File)
 	if i := strings.LastIndex(id, "#"); errors.Is(err, fs.ErrNotExist) && i >= 0 {
 		file, name = id[:i], id[i+1:]
-		data, err = localfile.Read(ctx, file, source.DefaultLimits.File)
+		data, err = localfile.Read(file, source.DefaultLimits.File)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		file = redact.UserInfo(file) // Abs would turn a URL into a path

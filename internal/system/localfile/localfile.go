@@ -1,50 +1,29 @@
-// Package localfile reads local files that people name. It reads only regular files, bounded in size and time, since a
-// device or a pipe may be endless, or never send anything.
+// Package localfile reads local files that people name. It reads only regular files, bounded in size, since a device
+// or a pipe may be endless, or never send anything.
 package localfile
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"syscall"
-	"time"
 )
 
 // Errors of [Read], in addition to the errors of the file system.
 var (
 	ErrNotRegular = errors.New("it is not a regular file")
 	ErrTooLarge   = errors.New("it is too large")
-	ErrSlow       = errors.New("it can't be read in time")
 )
 
 // MaxSmall is a bound for files that a person writes, or that contain a token, a key or certificates.
 const MaxSmall = 4 << 20
 
-// patience limits the wait for a disk. A network disk may never answer.
-const patience = 30 * time.Second
-
 // Read reads a regular file of at most limit bytes. It follows links. Its errors don't contain the path, which may be a
 // secret that was put in the wrong place.
-func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	type result struct {
-		data []byte
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() {
-		data, err := read(path, limit)
-		done <- result{data, err}
-	}()
-	select {
-	case r := <-done:
-		return r.data, withoutPath(r.err)
-	case <-ctx.Done():
-		return nil, ErrSlow
-	}
+func Read(path string, limit int64) ([]byte, error) {
+	data, err := read(path, limit)
+	return data, withoutPath(err)
 }
 
 func read(path string, limit int64) ([]byte, error) {

@@ -3,7 +3,6 @@
 package localfile_test
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"net"
@@ -35,7 +34,7 @@ func TestRead(t *testing.T) {
 		"zero": localfile.ErrNotRegular, "none": fs.ErrNotExist, "loop": syscall.ELOOP, "socket": syscall.ENXIO,
 	} {
 		started := time.Now()
-		data, err := localfile.Read(t.Context(), in(name), 8)
+		data, err := localfile.Read(in(name), 8)
 		if !errors.Is(err, want) || want == nil && (err != nil || string(data) != "12345678") {
 			t.Errorf("%s: got %q, %v, want %v", name, data, err, want)
 		}
@@ -43,12 +42,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: the read took %v", name, time.Since(started))
 		}
 	}
-	if _, err := localfile.Read(t.Context(), in("file"), 7); !errors.Is(err, localfile.ErrTooLarge) {
+	if _, err := localfile.Read(in("file"), 7); !errors.Is(err, localfile.ErrTooLarge) {
 		t.Errorf("a file larger than the bound: %v", err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := localfile.Read(ended, in("file"), 8); err != nil && !errors.Is(err, localfile.ErrSlow) {
-		t.Errorf("with a canceled context: %v", err)
 	}
 }

@@ -141,7 +141,7 @@ func (c *Client) fromDocker(ctx context.Context, host string) (auth.Credential, 
 		return auth.EmptyCredential, fmt.Errorf("%w: %w", errDocker, err)
 	}
 	// The library ignores what follows the JSON.
-	if text, err := localfile.Read(ctx, store.ConfigPath(), localfile.MaxSmall); err == nil && !json.Valid(text) {
+	if text, err := localfile.Read(store.ConfigPath(), localfile.MaxSmall); err == nil && !json.Valid(text) {
 		return auth.EmptyCredential, fmt.Errorf("%w: %s is not JSON to its end", errDocker, store.ConfigPath())
 	}
 	found, err := credentials.Credential(store)(ctx, host)

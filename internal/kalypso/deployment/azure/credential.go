@@ -144,7 +144,7 @@ var errNoToken = errors.New(
 // pipelineToken returns the token that the pipeline gives this run: from a file, the environment or GitHub Actions.
 func pipelineToken(ctx context.Context) (string, error) {
 	if file := os.Getenv("AZURE_FEDERATED_TOKEN_FILE"); file != "" {
-		token, err := localfile.Read(ctx, file, maxToken)
+		token, err := localfile.Read(file, maxToken)
 		if err != nil {
 			return "", fmt.Errorf("the file in AZURE_FEDERATED_TOKEN_FILE can't be read: %w", err)
 		}

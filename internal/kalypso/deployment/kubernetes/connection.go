@@ -41,13 +41,13 @@ const (
 
 // Check validates a connection. It contacts no server and runs no program. The error contains no credentials.
 func (c Connection) Check() error {
-	_, err := c.config(context.Background()) // package localfile limits the time
+	_, err := c.config()
 	return err
 }
 
 // config turns the kubeconfig into a client configuration.
-func (c Connection) config(ctx context.Context) (*rest.Config, error) {
-	config, err := c.load(ctx)
+func (c Connection) config() (*rest.Config, error) {
+	config, err := c.load()
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 	if err := checkServer(config.Clusters[at.Cluster].Server); err != nil {
 		return nil, err
 	}
-	if err := c.embedFiles(ctx, config.Clusters[at.Cluster], user); err != nil {
+	if err := c.embedFiles(config.Clusters[at.Cluster], user); err != nil {
 		return nil, err
 	}
 	made, err := clientcmd.NewNonInteractiveClientConfig(*config, name, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
@@ -96,7 +96,7 @@ func (c Connection) config(ctx context.Context) (*rest.Config, error) {
 //
 // The content of a kubeconfig must not refer to files, unless this is allowed. An author who knows only their paths
 // would get their contents: a token is sent to the server of the kubeconfig.
-func (c Connection) embedFiles(ctx context.Context, at *api.Cluster, user *api.AuthInfo) error {
+func (c Connection) embedFiles(at *api.Cluster, user *api.AuthInfo) error {
 	user = cmp.Or(user, &api.AuthInfo{})
 	allowed := c.AllowFiles || c.isPath()
 	var token []byte
@@ -118,7 +118,7 @@ func (c Connection) embedFiles(ctx context.Context, at *api.Cluster, user *api.A
 		if len(*f.data) > 0 || !allowed { // the data count, as for kubectl
 			continue
 		}
-		data, err := localfile.Read(ctx, *f.path, localfile.MaxSmall)
+		data, err := localfile.Read(*f.path, localfile.MaxSmall)
 		if err != nil {
 			return fmt.Errorf("the kubeconfig can't be used: the file that its %s names can't be read: %w", f.field, err)
 		}
@@ -138,7 +138,7 @@ func (c Connection) embedFiles(ctx context.Context, at *api.Cluster, user *api.A
 func (c Connection) isPath() bool { return !strings.ContainsAny(c.Kubeconfig, "\n{") }
 
 // load parses the kubeconfig, from its content or its file.
-func (c Connection) load(ctx context.Context) (*api.Config, error) {
+func (c Connection) load() (*api.Config, error) {
 	if !c.isPath() {
 		config, err := clientcmd.Load([]byte(c.Kubeconfig))
 		if err != nil {
@@ -149,7 +149,7 @@ func (c Connection) load(ctx context.Context) (*api.Config, error) {
 		}
 		return config, nil
 	}
-	text, err := localfile.Read(ctx, c.Kubeconfig, localfile.MaxSmall)
+	text, err := localfile.Read(c.Kubeconfig, localfile.MaxSmall)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig is neither the content of a kubeconfig nor the path of a readable file: %w", err)
 	}
@@ -205,8 +205,8 @@ type client struct {
 }
 
 // connect returns a client without contacting the cluster. It runs no program.
-func (c Connection) connect(ctx context.Context) (*client, error) {
-	config, err := c.config(ctx)
+func (c Connection) connect() (*client, error) {
+	config, err := c.config()
 	if err != nil || config.ExecProvider == nil {
 		return newClient(config, err)
 	}

@@ -93,7 +93,7 @@ func (i Inventory) Name() string { return i.Hub + "/" + i.Kind }
 func (i Inventory) Clusters(ctx context.Context) (found clusters.List, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	c, err := i.Connection.connect(ctx)
+	c, err := i.Connection.connect()
 	if err != nil {
 		return found, err
 	}

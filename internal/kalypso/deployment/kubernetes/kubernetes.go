@@ -44,7 +44,7 @@ func (s Source) Reports(ctx context.Context, of deployment.Rendering) ([]deploym
 	var wrong []error
 	for i, name := range names {
 		var err error
-		clients[i], err = s[name].connect(ctx)
+		clients[i], err = s[name].connect()
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("cluster %q: %w", name, err))
 		}

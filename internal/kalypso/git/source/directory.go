@@ -56,7 +56,7 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 		if d.Name() != ignoreFile {
 			return nil
 		}
-		text, err := localfile.Read(ctx, at, localfile.MaxSmall)
+		text, err := localfile.Read(at, localfile.MaxSmall)
 		ignores[rel] = string(text)
 		return named(at, err)
 	})
@@ -76,14 +76,14 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 	}
 	c.text, c.tooLarge = map[string]string{}, map[string]int64{}
 	for _, at := range c.files {
-		c.err = r.readFile(ctx, c, at)
+		c.err = r.readFile(c, at)
 		if c.err != nil {
 			return
 		}
 	}
 }
 
-func (r *Reader) readFile(ctx context.Context, c *contents, at string) error {
+func (r *Reader) readFile(c *contents, at string) error {
 	info, err := os.Stat(at)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (r *Reader) readFile(ctx context.Context, c *contents, at string) error {
 		c.tooLarge[at] = info.Size()
 		return nil
 	}
-	text, err := localfile.Read(ctx, at, r.limits.File)
+	text, err := localfile.Read(at, r.limits.File)
 	c.text[at] = string(text)
 	return named(at, err)
 }
