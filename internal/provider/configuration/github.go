@@ -2,11 +2,11 @@ package configuration
 
 import (
 	"encoding/pem"
-	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/github"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
@@ -91,14 +91,8 @@ func checkBaseURL(d tfvalue.Decoder, text, example string) {
 			"base_url contains a user name or a password. Set token instead.",
 			problem.Attr("base_url"),
 		)
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !giturl.IsLoopbackHost(u.Hostname())):
 		d.Report("Invalid base URL", "base_url is not an https URL. The token would be sent in plain text.",
 			problem.Attr("base_url"))
 	}
-}
-
-// loopback reports whether a host is this machine.
-func loopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/yamlend"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/localfile"
@@ -185,8 +185,7 @@ func checkServer(server string) error {
 	if err != nil || u.Host == "" {
 		return errors.New("the server in the kubeconfig is not a URL")
 	}
-	address, err := netip.ParseAddr(u.Hostname())
-	if u.Scheme != "https" && u.Hostname() != "localhost" && (err != nil || !address.IsLoopback()) {
+	if u.Scheme != "https" && !giturl.IsLoopbackHost(u.Hostname()) {
 		return fmt.Errorf(
 			"the server in the kubeconfig, %s, does not use TLS; anyone on the network could read the credential",
 			u.Host,

@@ -77,12 +77,12 @@ func (u URL) Address() string { return net.JoinHostPort(u.Host, strconv.Itoa(u.P
 func (u URL) Name() string { return strings.TrimSuffix(strings.Trim(u.Path, "/"), ".git") }
 
 // IsLoopback reports whether the host is this machine, regardless of DNS.
-func (u URL) IsLoopback() bool {
-	if u.Host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(u.Host)
-	return err == nil && a.IsLoopback()
+func (u URL) IsLoopback() bool { return IsLoopbackHost(u.Host) }
+
+// IsLoopbackHost reports whether a host name or an IP address is this machine, regardless of DNS.
+func IsLoopbackHost(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
 // IsLocal reports whether the repository is on this machine.

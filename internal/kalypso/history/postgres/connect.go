@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 )
@@ -109,10 +109,7 @@ func parse(text string) (*pgx.ConnConfig, error) {
 
 // verified reports whether a connection verifies the host, or does not leave this machine.
 func verified(host string, c *tls.Config) bool {
-	if host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
-		return true
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+	if giturl.IsLoopbackHost(host) || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") { // "/", "@": a socket
 		return true
 	}
 	return c != nil && (!c.InsecureSkipVerify || c.VerifyPeerCertificate != nil)
