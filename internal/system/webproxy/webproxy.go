@@ -85,6 +85,13 @@ func isAddress(text string) bool {
 	return err == nil && u.Hostname() != "" && slices.Contains(schemes, u.Scheme)
 }
 
+// Transport returns a transport of Go's defaults, see [Configure]. It has its own connections.
+func Transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // nothing replaces it
+	Configure(t)
+	return t
+}
+
 // Configure makes a transport use HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as they are now. If a proxy refuses to connect
 // to a server, the error is [Refused]. The transport's certificates apply only to the server. A proxy over TLS must
 // have a certificate that the system trusts, and gets no client certificate.

@@ -261,14 +261,8 @@ func serverMessage(resp *http.Response, secrets *redact.Secrets) string {
 // transport returns a client that limits the size of responses and records the tokens that it sends. It follows no
 // redirects, which would forward the token.
 func transport(secrets *redact.Secrets) *http.Client {
-	network := http.DefaultTransport
-	if t, ok := network.(*http.Transport); ok {
-		t = t.Clone()
-		webproxy.Configure(t)
-		network = t
-	}
 	return &http.Client{
-		Transport:     bounded{network, secrets},
+		Transport:     bounded{webproxy.Transport(), secrets},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -178,12 +178,7 @@ const headerTimeout = time.Minute
 // network returns a transport with Go's defaults and headerTimeout. By default, Go would wait forever for an answer to
 // begin.
 func network(headerTimeout time.Duration, certificates *servertls.Config) http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	t = t.Clone()
-	webproxy.Configure(t)
+	t := webproxy.Transport()
 	t.TLSClientConfig = certificates.ForClient()
 	t.ResponseHeaderTimeout = headerTimeout
 	return t
