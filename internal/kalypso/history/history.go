@@ -152,7 +152,8 @@ func Of(in Input) History {
 			h.Deliveries, leads = append(h.Deliveries, d.Delivery), append(leads, d.leads...)
 		}
 	}
-	h.Metrics = MetricsOf(h.Deliveries, leads, in.Until.Sub(in.Since))
+	h.Metrics = MetricsOf(h.Deliveries, leads)
+	h.Metrics.DeploymentsPerDay = float64(h.Metrics.Deployments) * float64(24*time.Hour) / float64(in.Until.Sub(in.Since))
 	return h
 }
 

@@ -18,10 +18,9 @@ type Metrics struct {
 	TimeToRestoreSeconds *int
 }
 
-const day = 24 * time.Hour
-
-// MetricsOf returns the metrics of deliveries that began in a window. leads are the lead times of their commits.
-func MetricsOf(deliveries []*Delivery, leads []time.Duration, window time.Duration) Metrics {
+// MetricsOf returns the metrics of deliveries, except DeploymentsPerDay, which needs their window. leads are the lead
+// times of their commits.
+func MetricsOf(deliveries []*Delivery, leads []time.Duration) Metrics {
 	var m Metrics
 	var restores []time.Duration
 	failed, counted := 0, 0
@@ -38,9 +37,6 @@ func MetricsOf(deliveries []*Delivery, leads []time.Duration, window time.Durati
 		if d.Failed && !d.FailedAt.IsZero() && !d.RestoredAt.IsZero() {
 			restores = append(restores, d.RestoredAt.Sub(d.FailedAt))
 		}
-	}
-	if window > 0 {
-		m.DeploymentsPerDay = float64(m.Deployments) * float64(day) / float64(window)
 	}
 	if counted > 0 {
 		rate := float64(failed) / float64(counted)

@@ -203,7 +203,7 @@ func metricsOf(all []*delivery) history.Metrics {
 			leads = append(leads, time.Duration(*d.LeadTimeSeconds)*time.Second)
 		}
 	}
-	return history.MetricsOf(lists.Map(all, func(d *delivery) *history.Delivery { return d.Delivery }), leads, 0)
+	return history.MetricsOf(lists.Map(all, func(d *delivery) *history.Delivery { return d.Delivery }), leads)
 }
 
 func number(n *int) *float64 {
