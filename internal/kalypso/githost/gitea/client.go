@@ -13,9 +13,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 )
 
-// Config configures the access to the API: BaseURL is required.
-type Config = httpapi.Access
-
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	server *httpapi.API
@@ -29,8 +26,8 @@ type Client struct {
 
 var _ githost.Host = (*Client)(nil)
 
-// New returns a client. It contacts no server.
-func New(c Config) (*Client, error) {
+// New returns a client. It contacts no server. The BaseURL is required.
+func New(c httpapi.Access) (*Client, error) {
 	web, err := httpapi.ParseBase(c.BaseURL, "https://git.acme.io/")
 	if err != nil {
 		return nil, err

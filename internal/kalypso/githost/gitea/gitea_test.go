@@ -16,6 +16,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/gitea"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostingtest"
@@ -50,7 +51,7 @@ func newPlace(t *testing.T) *place {
 	gitserver.Git(t, p.local, "branch", "change", "main")
 	gitserver.Seed(t, p.local, "change", map[string]string{"change.txt": "a\n"})
 	gitserver.Git(t, p.local, "push", "--quiet", "--force", p.on.Remote(), "refs/heads/main", "refs/heads/change")
-	p.repo = p.as(gitea.Config{Token: p.on.Token})
+	p.repo = p.as(httpapi.Access{Token: p.on.Token})
 	return p
 }
 
@@ -62,7 +63,7 @@ func (p *place) push(branch, file, content string) string {
 	return commit
 }
 
-func (p *place) as(c gitea.Config) githost.Repo {
+func (p *place) as(c httpapi.Access) githost.Repo {
 	p.Helper()
 	if c.BaseURL == "" {
 		c.BaseURL = giteaserver.Shared(p).URL
@@ -129,7 +130,7 @@ func (p *place) expectCalls(since int, want ...string) {
 func TestURLs(t *testing.T) {
 	t.Parallel()
 	const commit = "https://git.acme.io/forge/acme/gitops/commit/a"
-	host, err := gitea.New(gitea.Config{BaseURL: "https://git.acme.io/forge/"})
+	host, err := gitea.New(httpapi.Access{BaseURL: "https://git.acme.io/forge/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestURLs(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"", "git.acme.io", "ssh://git.acme.io", "https:///forge"} {
-		if _, err := gitea.New(gitea.Config{BaseURL: base}); err == nil {
+		if _, err := gitea.New(httpapi.Access{BaseURL: base}); err == nil {
 			t.Errorf("%q is a base URL", base)
 		}
 	}
@@ -167,7 +168,7 @@ func TestURLs(t *testing.T) {
 func TestServerBelowPath(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	repo := p.as(gitea.Config{Token: p.on.Token, BaseURL: giteaserver.Shared(t).URL + giteaserver.Folder})
+	repo := p.as(httpapi.Access{Token: p.on.Token, BaseURL: giteaserver.Shared(t).URL + giteaserver.Folder})
 	opened := p.Must(repo.Open(t.Context(), hostingtest.Proposal()))
 	if read := p.Must(repo.Read(t.Context(), opened.Number)); read.HeadCommit != p.on.Head(t, "change") {
 		t.Errorf("the pull request is %+v", read)
@@ -267,7 +268,7 @@ func TestEmptyRepo(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	p.on = p.on.AddOwn(t, "empty")
-	found, err := p.as(gitea.Config{Token: p.on.Token}).Find(t.Context(), query)
+	found, err := p.as(httpapi.Access{Token: p.on.Token}).Find(t.Context(), query)
 	if found != nil || err != nil {
 		t.Errorf("found %v, %v", found, err)
 	}
@@ -318,7 +319,7 @@ func TestReviewers(t *testing.T) {
 	gitserver.Git(t, p.local, "push", "--quiet", p.on.Remote(), "refs/heads/change")
 	wanted := hostingtest.Proposal()
 	wanted.Reviewers = []string{p.on.Owner + "/platform"}
-	_, err = p.openBy(p.as(gitea.Config{Token: p.on.Token}), wanted)
+	_, err = p.openBy(p.as(httpapi.Access{Token: p.on.Token}), wanted)
 	p.refused(err, githost.ErrRejected, "the server did not ask "+p.on.Owner+"/platform; "+p.on.Owner+" may be a user")
 }
 

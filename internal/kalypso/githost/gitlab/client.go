@@ -15,10 +15,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 )
 
-// Config configures the access to the API. Token is a personal, project, group or OAuth access token. BaseURL is the
-// address of a server of one's own, or "" for gitlab.com.
-type Config = httpapi.Access
-
 // Client is a [githost.Host]. It is safe for concurrent use.
 type Client struct {
 	server *httpapi.API
@@ -44,8 +40,9 @@ const (
 	apiPath = "/api/v4"
 )
 
-// New returns a client. It contacts no server.
-func New(c Config) (*Client, error) {
+// New returns a client. It contacts no server. The Token is a personal, project, group or OAuth access token. The
+// BaseURL is the address of a server of one's own, or "" for gitlab.com.
+func New(c httpapi.Access) (*Client, error) {
 	web, err := parseBase(c.BaseURL)
 	if err != nil {
 		return nil, err

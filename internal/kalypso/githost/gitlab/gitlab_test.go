@@ -14,6 +14,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/gitlab"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/httpapi"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/gitlabfake"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/hostfake"
@@ -173,7 +174,7 @@ func TestRepoURLs(t *testing.T) {
 		{"", "https://gitlab.com/acme/../gitops", none}, {"", "https://gitlab.com/acme//gitops", none},
 		{"", "/srv/gitlab.com/acme/gitops", none},
 	} {
-		host, err := gitlab.New(gitlab.Config{BaseURL: tt.base})
+		host, err := gitlab.New(httpapi.Access{BaseURL: tt.base})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,7 @@ func TestRepoURLs(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"gitlab.acme.io", "ftp://acme.io", "https://", ":"} {
-		if _, err := gitlab.New(gitlab.Config{BaseURL: base}); err == nil {
+		if _, err := gitlab.New(httpapi.Access{BaseURL: base}); err == nil {
 			t.Errorf("%q is a base URL", base)
 		}
 	}
