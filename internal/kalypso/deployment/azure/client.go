@@ -43,11 +43,8 @@ type client struct {
 	now     time.Time // Azure's clock at the last response
 }
 
-// connect returns a client without contacting Azure.
+// connect returns a client without contacting Azure. The configuration must be valid, see [Config.Check].
 func connect(config Config, scope Scope) (*client, error) {
-	if err := config.Check(); err != nil {
-		return nil, err
-	}
 	g := &client{scope: scope, secrets: &redact.Secrets{}}
 	g.secrets.Add(config.ClientSecret)
 	options := config.options(g.secrets)
