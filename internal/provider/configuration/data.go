@@ -79,7 +79,7 @@ func Read(v attr.Value, now func() time.Time, diags *diag.Diagnostics) *Data {
 	data.Clusters, data.Azure, data.postgresURL = readClusters(d), readAzure(d), readPostgres(d)
 	entra, entraKnown := readEntra(d, data.Azure)
 	if entra && entraKnown {
-		data.entra = &entraLogins{azure.NewTokenSource(data.Azure.Config, azure.DevOpsScope, now, &data.secrets)}
+		data.entra = &entraLogins{azure.NewTokenSource(data.Azure.Config, now, &data.secrets)}
 	}
 	data.setHosts(readHosts(d, data.entra))
 	data.Registries = readRegistries(d, &data.secrets)

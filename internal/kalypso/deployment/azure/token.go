@@ -10,16 +10,15 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/redact"
 )
 
-// DevOpsScope is the scope of the tokens that Azure DevOps Services accept.
-const DevOpsScope = "499b84ac-1321-427f-aa17-267ca6975798/.default"
+// devOpsScope is the scope of the tokens that Azure DevOps Services accept.
+const devOpsScope = "499b84ac-1321-427f-aa17-267ca6975798/.default"
 
 // renewBefore is the time before its end at which a token is replaced.
 const renewBefore = 10 * time.Minute
 
-// TokenSource gets tokens of Microsoft Entra for one scope, and keeps the last one. It is safe for concurrent use.
+// TokenSource gets tokens of Microsoft Entra for Azure DevOps, and keeps the last one. It is safe for concurrent use.
 type TokenSource struct {
 	config  Config
-	scope   string
 	now     func() time.Time
 	secrets *redact.Secrets
 
@@ -30,9 +29,9 @@ type TokenSource struct {
 
 // NewTokenSource returns a source of tokens with the credential of the configuration, which must be valid. It contacts
 // no server. It adds the credential and the tokens to secrets.
-func NewTokenSource(config Config, scope string, now func() time.Time, secrets *redact.Secrets) *TokenSource {
+func NewTokenSource(config Config, now func() time.Time, secrets *redact.Secrets) *TokenSource {
 	secrets.Add(config.ClientSecret)
-	s := &TokenSource{config: config, scope: scope, now: now, secrets: secrets, turn: make(chan struct{}, 1)}
+	s := &TokenSource{config: config, now: now, secrets: secrets, turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}
 	return s
 }
@@ -54,7 +53,7 @@ func (s *TokenSource) Token(ctx context.Context, refused string) (string, error)
 	if err != nil {
 		return "", explain(err, s.secrets)
 	}
-	got, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{s.scope}})
+	got, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{devOpsScope}})
 	switch {
 	case ctx.Err() != nil: // the library's error does not show that
 		return "", deployment.ErrNoAnswer

@@ -27,7 +27,7 @@ func TestTokenSource(t *testing.T) {
 	s := azurefake.New(t)
 	now := time.Now()
 	secrets := &redact.Secrets{}
-	tokens := azure.NewTokenSource(fakeConfig(s, azurefake.Secret), azure.DevOpsScope, func() time.Time { return now },
+	tokens := azure.NewTokenSource(fakeConfig(s, azurefake.Secret), func() time.Time { return now },
 		secrets)
 	token := func(refused string, want int) {
 		t.Helper()
@@ -71,7 +71,7 @@ func TestTokenErrors(t *testing.T) {
 	s := azurefake.New(t)
 	secrets := &redact.Secrets{}
 	source := func(secret string) *azure.TokenSource {
-		return azure.NewTokenSource(fakeConfig(s, secret), azure.DevOpsScope, time.Now, secrets)
+		return azure.NewTokenSource(fakeConfig(s, secret), time.Now, secrets)
 	}
 	_, err := source("canary-wrong").Token(t.Context(), "")
 	if err == nil || errors.Is(err, deployment.ErrNoAnswer) || strings.Contains(err.Error(), "canary") ||
