@@ -142,7 +142,8 @@ const (
 	DefaultStaleAfter = time.Hour
 )
 
-// MaxSkew limits how far a report's time may be ahead of its own clock.
+// MaxSkew limits how far the time of a report or a commit status may be ahead of its server's clock, because the clocks
+// of a server's machines differ.
 const MaxSkew = 5 * time.Minute
 
 // Rules configure how verdicts are decided.

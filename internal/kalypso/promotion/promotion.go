@@ -36,9 +36,6 @@ const (
 	// been rolled back to one of them. Runs of older commits are unknown, and leave a gap. A soak restarts after the
 	// gap ([Gate.RenewedWithin]); a dwell continues.
 	LookBehind = 20
-	// MaxSkew limits how far a status may be ahead of the host's clock, because the clocks of the host's machines
-	// differ.
-	MaxSkew = 5 * time.Minute
 	// MaxWaiting limits the waiting gates, and the skipped commits, that a decision lists.
 	MaxWaiting = 100
 	// MaxDeliveries limits the commits of the GitOps branch that are searched for an earlier delivery.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
@@ -66,7 +67,7 @@ func (s *statuses) unreadable(commit string) string {
 
 // isFuture reports whether a status claims a time after the host's current time, so that its time is not usable.
 func (s *statuses) isFuture(of githost.Status) bool {
-	return of.SetAt.After(s.ledger.SeenAt.Add(MaxSkew))
+	return of.SetAt.After(s.ledger.SeenAt.Add(deployment.MaxSkew))
 }
 
 // noteUnknownName notes, once, that no commit has a status of this name, and lists the existing names: the name may be
