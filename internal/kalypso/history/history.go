@@ -122,6 +122,9 @@ func HasNews(was, now []Delivery) bool {
 	})
 }
 
+// DefaultWindow is how far a history reaches back by default.
+const DefaultWindow = 720 * time.Hour
+
 // History is the history of an environment, as its branch contains it.
 type History struct {
 	Since, Until time.Time

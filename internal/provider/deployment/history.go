@@ -100,10 +100,7 @@ func compareURL(p *configuration.Data, request historylookup.Request) func(from,
 	return repo.CompareURL
 }
 
-const (
-	historyWindow = 720 * time.Hour
-	historyLimit  = 100
-)
+const historyLimit = 100
 
 // readHistoryRequest reads the arguments, and reports invalid ones. Unknown arguments are not compared.
 func readHistoryRequest(r resources.Reading) historylookup.Request {
@@ -118,7 +115,7 @@ func readHistoryRequest(r resources.Reading) historylookup.Request {
 	if given, err := time.Parse(time.RFC3339, until); err == nil {
 		request.Until = given
 	}
-	request.Since = request.Until.Add(-schemas.ReadDuration(d, "since", historyWindow))
+	request.Since = request.Until.Add(-schemas.ReadDuration(d, "since", history.DefaultWindow))
 	if given, err := time.Parse(time.RFC3339, since); err == nil {
 		request.Since = given
 		if !given.Before(request.Until) && !request.Until.IsZero() {

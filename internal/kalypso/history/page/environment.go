@@ -10,6 +10,7 @@ import (
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/destination"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/deployment"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/history"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
@@ -38,9 +39,6 @@ type bar struct {
 
 // window is the time that a history shows.
 type window struct{ From, To time.Time }
-
-// defaultWindow is the default of kalypso_deployment_history.
-const defaultWindow = 720 * time.Hour
 
 // waiting is a commit with the closed gate that it waits for.
 type waiting struct {
@@ -199,7 +197,7 @@ func (h *History) window(now time.Time) window {
 	if from.IsZero() {
 		length, err := time.ParseDuration(h.Since)
 		if err != nil || length <= 0 {
-			length = defaultWindow
+			length = history.DefaultWindow
 		}
 		from = to.Add(-length)
 	}
