@@ -23,7 +23,7 @@ func checkUnscheduled(
 	if reaction == problem.Ignore || unknown.Is(string(reaction)) {
 		return nil
 	}
-	why, idle := explain.Unplaced(ctx, f, s, problem.MaxListed)
+	why, idle := explain.Unplaced(ctx, f, s)
 	if why != "" {
 		p := problem.WarningAt(unscheduledSummary, why, "unscheduled")
 		p.Severity = reaction.Severity()
@@ -46,7 +46,7 @@ func whyEmpty(r *Rendered) string {
 	if s == nil || s.AssignmentCount > 0 {
 		return ""
 	}
-	targets, policies := explain.Unplaced(context.Background(), r.Args.Fleet, s, problem.MaxListed)
+	targets, policies := explain.Unplaced(context.Background(), r.Args.Fleet, s)
 	return strings.Trim(targets+"\n"+policies, "\n")
 }
 

@@ -84,17 +84,17 @@ func isDotGitmodules(name string) bool {
 				return true
 			}
 		}
-		if isHashedShortName(part, "gi7eba") {
+		if isHashedShortName(part) {
 			return true
 		}
 	}
 	return false
 }
 
-// isHashedShortName reports whether a name is a short name of Windows: up to six characters of prefix, then a tilde and
-// digits, eight characters together.
-func isHashedShortName(name, prefix string) bool {
-	const length = 8
+// isHashedShortName reports whether a name is a short name of .gitmodules on Windows: up to six characters of a prefix
+// that has a part of its hash, then a tilde and digits, eight characters together.
+func isHashedShortName(name string) bool {
+	const prefix, length = "gi7eba", 8
 	tilde := strings.IndexByte(name, '~')
 	if len(name) < length || tilde < 0 || tilde > len(prefix) || !hasPrefixFold(name, prefix[:tilde]) {
 		return false

@@ -16,13 +16,11 @@ func UnplacedNames(s *schedule.Schedule) []string {
 }
 
 // Unplaced explains the deployment targets that no policy assigns, and the policies that assign nothing. Each text
-// lists at most limit of them, and is empty if there are none.
-func Unplaced(
-	ctx context.Context, f *fleet.Fleet, s *schedule.Schedule, limit int,
-) (targets, policies string) {
+// lists at most [problem.MaxListed] of them, and is empty if there are none.
+func Unplaced(ctx context.Context, f *fleet.Fleet, s *schedule.Schedule) (targets, policies string) {
 	unscheduled, idle := []UnscheduledTarget(nil), []IdlePolicy(nil)
 	if _, all := s.Known(); all {
-		unscheduled, idle = Brief(ctx, f, s, limit)
+		unscheduled, idle = Brief(ctx, f, s, problem.MaxListed)
 	}
 	if names := UnplacedNames(s); len(names) > 0 {
 		for i, u := range unscheduled {
@@ -30,7 +28,7 @@ func Unplaced(
 				names[i] += fmt.Sprintf(": the nearest policy is %q. %s", u.Rejections[0].Policy.Name, u.Rejections[0].Reason)
 			}
 		}
-		list := problem.IndentedList(names, limit)
+		list := problem.IndentedList(names, problem.MaxListed)
 		targets = fmt.Sprintf(
 			"No scheduling policy places %d of %s of environment %q:\n%s\nCompare their labels and workspace with the "+
 				"policies' %s, and the labels of the cluster types with %s.",
@@ -44,7 +42,7 @@ func Unplaced(
 	lines := lists.Map(idle, func(p IdlePolicy) string { return fmt.Sprintf("%q: %s", p.Policy.Name, p.Reason) })
 	if len(lines) > 0 {
 		policies = fmt.Sprintf("These policies select no deployment target, or no cluster type:\n%s",
-			problem.IndentedList(lines, limit))
+			problem.IndentedList(lines, problem.MaxListed))
 	}
 	return targets, policies
 }
