@@ -18,17 +18,17 @@ type Artifact struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// NameError means that a registry accepts no repository with the name of a cluster type.
-type NameError struct {
+// nameError means that a registry accepts no repository with the name of a cluster type.
+type nameError struct {
 	ClusterType string
 	Err         error
 }
 
 // Error implements error.
-func (e *NameError) Error() string { return fmt.Sprintf("cluster type %q: %s", e.ClusterType, e.Err) }
+func (e *nameError) Error() string { return fmt.Sprintf("cluster type %q: %s", e.ClusterType, e.Err) }
 
 // Unwrap returns the cause.
-func (e *NameError) Unwrap() error { return e.Err }
+func (e *nameError) Unwrap() error { return e.Err }
 
 // Plan returns the artifacts that a publication of folders with these tree hashes leaves, by cluster type. published
 // are those of the last publication. The digest of an artifact is "" if it must be found or built first.
@@ -40,7 +40,7 @@ func Plan(
 	for _, clusterType := range slices.Sorted(maps.Keys(hashes)) {
 		repository, err := base.Join(clusterType)
 		if err != nil {
-			errs = append(errs, &NameError{clusterType, err})
+			errs = append(errs, &nameError{clusterType, err})
 			continue
 		}
 		a := Artifact{Ref: repository.String() + ":" + hashes[clusterType], TreeHash: hashes[clusterType]}

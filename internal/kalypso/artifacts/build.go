@@ -19,8 +19,8 @@ import (
 
 // The media types that Flux writes and expects.
 const (
-	MediaTypeConfig  = "application/vnd.cncf.flux.config.v1+json"
-	MediaTypeContent = "application/vnd.cncf.flux.content.v1.tar+gzip"
+	mediaTypeConfig  = "application/vnd.cncf.flux.config.v1+json"
+	mediaTypeContent = "application/vnd.cncf.flux.content.v1.tar+gzip"
 )
 
 // source is the origin of a folder.
@@ -59,14 +59,14 @@ func build(files []file, from source) (*built, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&built{content: describe(MediaTypeContent, compressed), archive: digest.FromBytes(text)}).with(from)
+	return (&built{content: describe(mediaTypeContent, compressed), archive: digest.FromBytes(text)}).with(from)
 }
 
 // with returns an artifact with the same files and another source.
 func (b *built) with(from source) (*built, error) {
 	made := &built{content: b.content, archive: b.archive}
 	var err error
-	made.config, err = marshal(MediaTypeConfig, ocispec.Image{
+	made.config, err = marshal(mediaTypeConfig, ocispec.Image{
 		Created: &from.created, RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{b.archive}},
 	})
 	if err != nil {

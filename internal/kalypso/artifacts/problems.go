@@ -51,7 +51,7 @@ func Problems(at destination.Destination, err error) (ps problem.Problems) {
 
 // deliveryProblem returns the problem of an error that no registry answers with.
 func deliveryProblem(at destination.Destination, err error) problem.Problem {
-	var name *NameError
+	var name *nameError
 	var unusable *record.Error
 	detail := fmt.Sprintf("At %s. %s", at, problem.Sentence(err))
 	var p problem.Problem

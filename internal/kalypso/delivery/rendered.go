@@ -106,7 +106,7 @@ func priorPlacement(
 	if p == nil || !schedule.Places(f) {
 		return prior, nil
 	}
-	earlier, known := s.Earlier()
+	earlier, known := s.earlier()
 	switch {
 	case known:
 		return earlier, nil

@@ -163,9 +163,9 @@ func (s *State) Known() inventory.Known {
 	return inventory.Whole
 }
 
-// Earlier returns the placement decisions of the last delivery, and whether s knows them. A state of another version
+// earlier returns the placement decisions of the last delivery, and whether s knows them. A state of another version
 // does not know them. The state of a rendering that is only computed does.
-func (s *State) Earlier() (e placement.PriorResults, known bool) {
+func (s *State) earlier() (e placement.PriorResults, known bool) {
 	if !s.Readable() {
 		return e, false
 	}

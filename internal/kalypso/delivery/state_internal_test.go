@@ -41,13 +41,13 @@ func TestDecisionsOfState(t *testing.T) {
 	if diff := cmp.Diff(written, *read.LastRead.Record); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
-	earlier, known := read.Earlier()
+	earlier, known := read.earlier()
 	want := placement.PriorResults{Decisions: decided, Placed: map[string][]string{"hello-web": {"large", "small"}}}
 	if diff := cmp.Diff(want, earlier); diff != "" || !known {
 		t.Errorf("earlier, known: %t (-want +got):\n%s", known, diff)
 	}
 	for name, s := range map[string]*State{"no state": nil, "state of another version": {Version: 1}} {
-		if _, known := s.Earlier(); known {
+		if _, known := s.earlier(); known {
 			t.Errorf("%s: the earlier decisions are known", name)
 		}
 	}

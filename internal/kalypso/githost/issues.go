@@ -54,12 +54,9 @@ const (
 	IssuesPage      = 100
 )
 
-// MaxIssueTitle and MaxIssueBody are the maximum lengths of the title and the body of an issue, in UTF-16 units. Every
-// host accepts at least these lengths.
-const (
-	MaxIssueTitle = 125
-	MaxIssueBody  = 65536
-)
+// MaxIssueTitle is the maximum length of the title of an issue, in UTF-16 units. Every host accepts at least this
+// length.
+const MaxIssueTitle = 125
 
 // IssueMarker returns the line that identifies the issue of a workload that an environment cannot render. key
 // distinguishes environments of the same name.

@@ -146,8 +146,8 @@ func Carry(was, now *observation.Observation) *observation.Observation {
 	return &carried
 }
 
-// Only returns a copy of an observation that contains only the instances in changes.
-func Only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
+// only returns a copy of an observation that contains only the instances in changes.
+func only(o *observation.Observation, changes []InstanceChange) *observation.Observation {
 	wanted := clusters{}
 	for _, c := range changes {
 		wanted.add(c.Place, c.Members)

@@ -360,6 +360,6 @@ func bring(all []*delivery, branch []Source) {
 		if !d.Complete() {
 			d.leads = nil
 		}
-		d.LeadTimeSeconds = Median(d.leads)
+		d.LeadTimeSeconds = median(d.leads)
 	}
 }

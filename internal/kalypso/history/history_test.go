@@ -128,7 +128,7 @@ func TestLeadTime(t *testing.T) {
 		{[]time.Duration{2 * time.Second, time.Second}, 1},
 		{[]time.Duration{-1500 * time.Millisecond}, -2},
 	} {
-		if got := history.Median(test.ages); got == nil || *got != test.want {
+		if got := history.MetricsOf(nil, test.ages).LeadTimeSeconds; got == nil || *got != test.want {
 			t.Errorf("%v: %v, want %d", test.ages, got, test.want)
 		}
 	}

@@ -42,13 +42,13 @@ func MetricsOf(deliveries []*Delivery, leads []time.Duration) Metrics {
 		rate := float64(failed) / float64(counted)
 		m.ChangeFailureRate = &rate
 	}
-	m.LeadTimeSeconds, m.TimeToRestoreSeconds = Median(leads), Median(restores)
+	m.LeadTimeSeconds, m.TimeToRestoreSeconds = median(leads), median(restores)
 	return m
 }
 
-// Median returns the median in seconds, rounded down, or nil if there are no values. If their number is even, it is the
+// median returns the median in seconds, rounded down, or nil if there are no values. If their number is even, it is the
 // mean of the middle two.
-func Median(values []time.Duration) *int {
+func median(values []time.Duration) *int {
 	n := len(values)
 	if n == 0 {
 		return nil

@@ -118,7 +118,7 @@ func (p *Plan) Rows(
 			n.Hash = n.Result.Present.Hash()
 		}
 	} else {
-		n.Changes = Compare(Only(present, some), Only(p.present, some))
+		n.Changes = Compare(only(present, some), only(p.present, some))
 	}
 	n.Result.Changes = Count(n.Changes)
 	return n, nil

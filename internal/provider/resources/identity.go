@@ -81,9 +81,9 @@ func (identity Identity) Imported(
 	return values
 }
 
-// CleanImport makes the errors and warnings of an import safe to show: users may type any ID, even a URL with a
+// cleanImport makes the errors and warnings of an import safe to show: users may type any ID, even a URL with a
 // password.
-func CleanImport(diags *diag.Diagnostics) {
+func cleanImport(diags *diag.Diagnostics) {
 	for i, d := range *diags {
 		summary, detail := printable.Line(redact.UserInfo(d.Summary())), printable.Text(redact.UserInfo(d.Detail()))
 		(*diags)[i] = tfvalue.Restate(d, d.Severity(), summary, detail)

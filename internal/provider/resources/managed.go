@@ -73,7 +73,7 @@ func (c *Call) Known() bool { return c.Data != nil && c.Data.Known }
 
 // Within limits ctx by the timeout of an operation, or by fallback if timeouts does not set it.
 func (c *Call) Within(
-	ctx context.Context, of TimeoutGetter, fallback time.Duration,
+	ctx context.Context, of timeoutGetter, fallback time.Duration,
 ) (context.Context, context.CancelFunc) {
 	m := c.Plan
 	if m == nil {
@@ -215,7 +215,7 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 }
 
 func (r *managed) apply(
-	ctx context.Context, c *Call, of TimeoutGetter, state *tfsdk.State, identity *tfsdk.ResourceIdentity,
+	ctx context.Context, c *Call, of timeoutGetter, state *tfsdk.State, identity *tfsdk.ResourceIdentity,
 ) {
 	defer r.translate(c)
 	defer func() { r.identify(ctx, c, state, identity) }()
@@ -281,7 +281,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 func (r *importable) ImportState(
 	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
 ) {
-	defer CleanImport(&resp.Diagnostics)
+	defer cleanImport(&resp.Diagnostics)
 	c := &Call{
 		Data: r.Data, State: NullModel(resp.State.Schema.GetAttributes()), Private: resp.Private, Bulk: bulkOf(ctx),
 		Diags: &resp.Diagnostics,

@@ -12,14 +12,14 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// TimeoutGetter returns the timeout of one operation.
-type TimeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
+// timeoutGetter returns the timeout of one operation.
+type timeoutGetter func(timeouts.Value, context.Context, time.Duration) (time.Duration, diag.Diagnostics)
 
 // readTimeout returns the timeout of an operation, or fallback if the arguments don't set it. A timeout that leaves no
 // time counts as not set: a state of an earlier version may contain it, and an operation that reads the state would
 // fail whatever the configuration says.
 func readTimeout(
-	ctx context.Context, arguments map[string]attr.Value, of TimeoutGetter, fallback time.Duration,
+	ctx context.Context, arguments map[string]attr.Value, of timeoutGetter, fallback time.Duration,
 ) (time.Duration, diag.Diagnostics) {
 	given, ok := arguments["timeouts"].(timeouts.Value)
 	if !ok {

@@ -68,8 +68,8 @@ func OptionalDuration(description string) schema.StringAttribute {
 	return OptionalString(description, Valid("duration", CheckDuration))
 }
 
-// LocationArguments returns the arguments that locate a rendering.
-func LocationArguments() map[string]schema.Attribute {
+// locationArguments returns the arguments that locate a rendering.
+func locationArguments() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"repo":   OptionalString("URL of the GitOps repo. Required."),
 		"branch": OptionalString("Branch of the repo. Required."),
@@ -79,7 +79,7 @@ func LocationArguments() map[string]schema.Attribute {
 
 // DestinationArgument returns the required argument that takes the gitops_repo of a rendering.
 func DestinationArgument(description string) schema.SingleNestedAttribute {
-	return RequiredObject(description, LocationArguments())
+	return RequiredObject(description, locationArguments())
 }
 
 // OptionalNumber returns an optional argument that is a whole number.

@@ -17,7 +17,7 @@ func ObservedAttribute(description string) schema.SingleNestedAttribute {
 	return OptionalObject(description, map[string]schema.Attribute{
 		"gitops_repo": OptionalObject(
 			"The location that was observed: the `gitops_repo` of the rendering. Required.",
-			LocationArguments(),
+			locationArguments(),
 		),
 		"observed_at": OptionalString(
 			"When the clusters were observed. If that was before the rollout's last commit, no wave follows. Required.",

@@ -234,7 +234,7 @@ func ReadControlPlaneBranch(d tfvalue.Decoder) promotionlookup.ControlPlane {
 		return promotionlookup.ControlPlane{}
 	}
 	at := promotionlookup.ControlPlane{
-		Repo: given.String("repo"), Branch: given.String("branch"), Verify: ReadVerify(given),
+		Repo: given.String("repo"), Branch: given.String("branch"), Verify: readVerify(given),
 	}
 	if at.Repo == "" {
 		given.Report("Missing repo", "control_plane needs repo and branch.", problem.Attr("repo"))

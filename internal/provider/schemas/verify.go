@@ -44,8 +44,8 @@ func VerifiedValue(signers map[string]string) attr.Value {
 	return tfvalue.Encode(types.MapType{ElemType: types.StringType}, signers)
 }
 
-// ReadVerify reads the argument verify, or returns nil if it is not set or not known. It reports invalid keys.
-func ReadVerify(d tfvalue.Decoder) *verify.Verifier {
+// readVerify reads the argument verify, or returns nil if it is not set or not known. It reports invalid keys.
+func readVerify(d tfvalue.Decoder) *verify.Verifier {
 	given, ok := d.Object("verify")
 	if !ok || given.Unknown {
 		return nil
@@ -63,9 +63,9 @@ func ReadVerify(d tfvalue.Decoder) *verify.Verifier {
 	return v
 }
 
-// ReadVerification is [ReadVerify] for commits that are verified at the time now.
+// ReadVerification is [readVerify] for commits that are verified at the time now.
 func ReadVerification(d tfvalue.Decoder, now time.Time) *source.Verification {
-	if v := ReadVerify(d); v != nil {
+	if v := readVerify(d); v != nil {
 		return &source.Verification{Verifier: v, Now: now}
 	}
 	return nil

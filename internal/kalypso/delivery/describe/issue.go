@@ -28,7 +28,7 @@ type Reason struct {
 	Text    string // the error, of several lines
 }
 
-// The bounds of an issue. With them, it is shorter than [githost.MaxIssueBody].
+// The bounds of an issue. With them, its body is shorter than every host allows.
 const (
 	maxIssueTargets = 50
 	maxIssueReasons = 10

@@ -13,6 +13,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/teamtext"
 )
 
+// maxIssueBody is the length of an issue's body that every host accepts, in UTF-16 units.
+const maxIssueBody = 65536
+
 // TestIssueOfHostileTexts puts hostile texts of teams into issues. No such text runs a command, mentions a person,
 // becomes a link or renders. None exceeds the limits of hosts, and none is taken for the marker of another workload.
 func TestIssueOfHostileTexts(t *testing.T) {
@@ -51,7 +54,7 @@ func TestIssueOfHostileTexts(t *testing.T) {
 			}
 		}
 		for text, most := range map[string]int{
-			title: githost.MaxIssueTitle, title2: githost.MaxIssueTitle, body: githost.MaxIssueBody, body2: githost.MaxIssueBody,
+			title: githost.MaxIssueTitle, title2: githost.MaxIssueTitle, body: maxIssueBody, body2: maxIssueBody,
 		} {
 			if n := len(utf16.Encode([]rune(text))); n > most {
 				t.Errorf("%.40q makes a text of %d characters", hostile, n)

@@ -32,7 +32,7 @@ const (
 // The errors of a place, beside those of packages remote and branch.
 var (
 	ErrLocal     = errors.New("teams must not choose which local files are read; set allow_local_repos to allow it")
-	ErrNoPlace   = errors.New("the folder of the deployment target does not show which repo it comes from")
+	errNoPlace   = errors.New("the folder of the deployment target does not show which repo it comes from")
 	ErrNoFolder  = errors.New("the commit has no such folder")
 	ErrDocuments = fmt.Errorf("its YAML files have more than %d documents", maxDocuments)
 	ErrFiles     = fmt.Errorf("it has more than %d YAML files", maxFiles)
@@ -88,7 +88,7 @@ func Read(ctx context.Context, client *gitremote.Client, places []At, allowLocal
 // check returns the key of a place's repo, by which it gets its credential.
 func check(at At, allowLocal bool) (key string, err error) {
 	if at.Repo == "" {
-		return "", ErrNoPlace
+		return "", errNoPlace
 	}
 	url, err := giturl.Parse(at.Repo)
 	switch {

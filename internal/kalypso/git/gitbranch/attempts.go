@@ -18,9 +18,9 @@ import (
 
 // The stages of a push, as reported to [PushOptions.Progress].
 const (
-	StageRead = "read" // reading the branch's trees
-	StagePack = "pack" // done counts changed folders
-	StagePush = "push" // done counts sent bytes
+	stageRead = "read" // reading the branch's trees
+	stagePack = "pack" // done counts changed folders
+	stagePush = "push" // done counts sent bytes
 )
 
 // PushOptions configure [Branch.Attempts]. The zero value has the defaults.
@@ -159,7 +159,7 @@ func backoff(ctx context.Context, attempt int) error {
 
 // attempt reads the branch, and its base if that is another branch.
 func (b *Branch) attempt(ctx context.Context, opts PushOptions) (*Attempt, error) {
-	opts.Progress(StageRead, 0, 0)
+	opts.Progress(stageRead, 0, 0)
 	base, err := cmp.Or(opts.Base, b).open(ctx, opts.Cache)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (a *Attempt) Push(ctx context.Context, edit *Edit) (result PushResult, err 
 		return PushResult{}, err
 	}
 	old := a.Now.Commit
-	pack := p.stream(ctx, func(sent int) { a.opts.Progress(StagePush, sent, 0) })
+	pack := p.stream(ctx, func(sent int) { a.opts.Progress(stagePush, sent, 0) })
 	err = w.Push(gitremote.PushRequest{Branch: b.ref, Old: old, New: after.Commit, Pack: pack, Size: pack.size})
 	if failed := pack.stop(); failed != nil {
 		return PushResult{}, failed // building the pack failed; the server's error only says that the pack is incomplete

@@ -93,7 +93,7 @@ func packChanged(
 		mu.Lock()
 		defer mu.Unlock()
 		done++
-		progress(StagePack, done, len(folders))
+		progress(stagePack, done, len(folders))
 		return err
 	})
 }

@@ -40,12 +40,13 @@ var defaultLimits = limits{maxRead: 1 << 30, maxRefList: 64 << 20, answerTimeout
 
 // Settings configure a [Client] beside its credentials.
 type Settings struct {
-	GitHubToken string          // for github.com over HTTPS, used if no credential covers the repository; empty: none
-	Mirrors     Mirrors         // where repositories are accessed
-	Login       LoginFunc       // authenticates to repositories without a credential; nil: none
-	TLS         TLSFunc         // returns the certificates for repositories whose credential has none; nil: none
-	Secrets     *redact.Secrets // shared with others, and redacted in texts
-	limits      limits
+	GitHubToken string    // for github.com over HTTPS, used if no credential covers the repository; empty: none
+	Mirrors     Mirrors   // where repositories are accessed
+	Login       LoginFunc // authenticates to repositories without a credential; nil: none
+	// TLS returns the certificates for the server of a repository whose credential has none, or nil. It may be nil.
+	TLS     func(repo string) *servertls.Config
+	Secrets *redact.Secrets // shared with others, and redacted in texts
+	limits  limits
 }
 
 // Option changes the settings of a [Client].
@@ -76,9 +77,6 @@ func (l Login) header() string {
 // If the server refuses the login, the client calls it again with the refused login, and tries once more if it gets
 // another login. Together with an error, the function may return a Login that has only its Source.
 type LoginFunc func(ctx context.Context, repo string, refused Login) (Login, error)
-
-// TLSFunc returns the certificates for the server of a repository, or nil.
-type TLSFunc func(repo string) *servertls.Config
 
 // NewClient returns a client. It contacts no server. It reports all invalid credentials together, as
 // [CredentialErrors].

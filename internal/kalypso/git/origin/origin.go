@@ -117,7 +117,7 @@ func (s Sources) Validate(at problem.Step) (ps problem.Problems) {
 	for _, location := range slices.Sorted(maps.Keys(s)) {
 		p := problem.Problem{Path: []problem.Step{at, problem.Key(location)}}
 		switch commit := s[location]; {
-		case !IsLocation(location):
+		case !isLocation(location):
 			p.Summary = "Invalid source"
 			p.Detail = fmt.Sprintf(
 				"%q does not name a folder in Git. Such a key has the form <repo>@<branch>:<path>. Usually sources is the "+
@@ -138,8 +138,8 @@ func Location(o Origin, folder string) string {
 	return o.String()
 }
 
-// IsLocation reports whether a key has the format of a location.
-func IsLocation(key string) bool {
+// isLocation reports whether a key has the format of a location.
+func isLocation(key string) bool {
 	_, _, ok := parseLocation(key)
 	return ok
 }

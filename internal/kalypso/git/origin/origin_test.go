@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
 func TestParse(t *testing.T) {
@@ -87,7 +88,9 @@ func TestSources(t *testing.T) {
 		"./a/"); got != repo+"@main~shop:a" {
 		t.Errorf("the location is %q", got)
 	}
-	if !origin.IsLocation(repo+"@main:") || !origin.IsLocation(repo+"@"+at+":.") || origin.IsLocation("fleet/a.yaml") {
-		t.Error("IsLocation rejects a location, or accepts a path without a repo")
+	for key, valid := range map[string]bool{repo + "@main:": true, repo + "@" + at + ":.": true, "fleet/a.yaml": false} {
+		if ps := (origin.Sources{key: at}).Validate(problem.Attr("sources")); (len(ps) == 0) != valid {
+			t.Errorf("%s is valid: %t, but %v", key, valid, ps)
+		}
 	}
 }

@@ -71,11 +71,11 @@ type Version struct {
 	BuiltAt     time.Time `json:"built_at,omitzero"`
 }
 
-// ShortHash is the number of digits of a commit or tree that is used as a version if there is no better one.
-const ShortHash = 12
+// shortHash is the number of digits of a commit or tree that is used as a version if there is no better one.
+const shortHash = 12
 
 // Short returns the first digits of a hash.
-func Short(hash string) string { return hash[:min(len(hash), ShortHash)] }
+func Short(hash string) string { return hash[:min(len(hash), shortHash)] }
 
 // OfCommit reports whether the version is the start of the commit's hash. Such a version changes with each commit, even
 // if the content stays the same.

@@ -18,18 +18,18 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 )
 
-// Readable returns data with escapes for characters that a reader can't see, such as control characters and line
+// readable returns data with escapes for characters that a reader can't see, such as control characters and line
 // breaks, in all texts: they come from teams, clusters and Git.
-func Readable(data any) any {
+func readable(data any) any {
 	switch v := data.(type) {
 	case string:
 		return printable.Line(v)
 	case []any:
-		return lists.Map(v, Readable)
+		return lists.Map(v, readable)
 	case map[string]any:
 		all := make(map[string]any, len(v))
 		for _, key := range slices.Sorted(maps.Keys(v)) { // two keys may become the same
-			all[printable.Line(key)] = Readable(v[key])
+			all[printable.Line(key)] = readable(v[key])
 		}
 		return all
 	}
@@ -40,7 +40,7 @@ func Readable(data any) any {
 // older versions of the provider had no attributes that need a store. The error begins with the path of the wrong
 // value.
 func Decode(data, to any) error {
-	text, err := jsonv2.Marshal(Readable(data))
+	text, err := jsonv2.Marshal(readable(data))
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
