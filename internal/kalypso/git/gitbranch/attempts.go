@@ -32,18 +32,16 @@ type PushOptions struct {
 	CreateBranch bool
 	// Progress is called during each stage. A total of 0 means unknown.
 	Progress func(stage string, done, total int)
-	// MaxAttempts bounds the attempts if other pushes move the branch; 0: 10.
-	MaxAttempts int
 	// CachePath is the path for which the result returns a tree cache; empty: none.
 	CachePath string
 	// Cache is the tree cache of an earlier result.
 	Cache TreeCache
-	// PackBuffer bounds the part of the pack that is kept in memory, in bytes; 0: 16 MiB. The rest is packed while it
-	// is sent.
-	PackBuffer int
-	// Backoff waits before another attempt; the first one is 1. It returns early if ctx is done. Nil: a random time
-	// that doubles, from 50 ms to 3 s.
-	Backoff func(ctx context.Context, attempt int) error
+
+	// Only tests set these; see withDefaults.
+	maxAttempts int // if other pushes move the branch
+	packBuffer  int // bytes of the pack that are kept in memory; the rest is packed while it is sent
+	// backoff waits before another attempt; the first one is 1. It returns early if ctx is done.
+	backoff func(ctx context.Context, attempt int) error
 }
 
 // PushResult is the branch after [Attempt.Push].
@@ -124,29 +122,29 @@ const lockedAttempts = 3
 func (b *Branch) retry(ctx context.Context, opts PushOptions, n int, err error) error {
 	locked := errors.Is(err, gitremote.ErrBranchLocked)
 	switch {
-	case locked && n >= min(lockedAttempts, opts.MaxAttempts):
+	case locked && n >= min(lockedAttempts, opts.maxAttempts):
 		return err
 	case locked: // another running push may have the lock
 	case !errors.Is(err, gitremote.ErrBranchMoved):
 		return err
-	case n >= opts.MaxAttempts:
+	case n >= opts.maxAttempts:
 		return fmt.Errorf("%s kept moving during %d attempts: %w", b, n, err)
 	}
-	return opts.Backoff(ctx, n)
+	return opts.backoff(ctx, n)
 }
 
 func (o PushOptions) withDefaults() PushOptions {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	if o.MaxAttempts == 0 {
-		o.MaxAttempts = 10
+	if o.maxAttempts == 0 {
+		o.maxAttempts = 10
 	}
-	if o.PackBuffer == 0 {
-		o.PackBuffer = 16 << 20
+	if o.packBuffer == 0 {
+		o.packBuffer = 16 << 20
 	}
-	if o.Backoff == nil {
-		o.Backoff = backoff
+	if o.backoff == nil {
+		o.backoff = backoff
 	}
 	return o
 }
@@ -219,7 +217,7 @@ func (a *Attempt) Push(ctx context.Context, edit *Edit) (result PushResult, err 
 	}
 	if w.Sent() {
 		reader := onto.objects.reader
-		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: a.opts.Backoff})
+		err = b.confirm(ctx, sentPush{old: old, pushed: after.Commit, err: err, open: reader, backoff: a.opts.backoff})
 	}
 	if err != nil {
 		return PushResult{}, err

@@ -62,7 +62,7 @@ func fifo(t *testing.T, repo, name string) string {
 // only attempt.
 func TestConcurrentPushesInOneProcess(t *testing.T) {
 	repo := gitserver.InitBare(t)
-	opts := gitbranch.PushOptions{CreateBranch: true, MaxAttempts: 1}
+	opts := gitbranch.PushOptions{CreateBranch: true}.WithMaxAttempts(1)
 	want := map[string]string{}
 	var all sync.WaitGroup
 	for i := range 8 {

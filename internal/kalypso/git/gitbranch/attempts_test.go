@@ -113,7 +113,7 @@ func TestPushRace(t *testing.T) {
 	})
 }
 
-var noBackoff = gitbranch.PushOptions{Backoff: func(ctx context.Context, _ int) error { return ctx.Err() }}
+var noBackoff = gitbranch.PushOptions{}.WithBackoff(func(ctx context.Context, _ int) error { return ctx.Err() })
 
 // TestPushRaceAtServer: the branch moves after the server listed it, so that the server rejects the push.
 func TestPushRaceAtServer(t *testing.T) {
@@ -135,10 +135,8 @@ func TestPushRaceAtServer(t *testing.T) {
 func TestPushStopsAfterAttempts(t *testing.T) {
 	repo := gitserver.InitBare(t)
 	gitserver.Seed(t, repo, "main", map[string]string{"x": "1"})
-	opts := noBackoff
-	opts.MaxAttempts = 3
 	n := 0
-	_, err := push(t.Context(), open(t, repo, "main"), opts,
+	_, err := push(t.Context(), open(t, repo, "main"), noBackoff.WithMaxAttempts(3),
 		func(*gitbranch.Attempt) *gitbranch.Edit {
 			n++
 			gitserver.Seed(t, repo, "main", map[string]string{"theirs": string(rune('0' + n))})

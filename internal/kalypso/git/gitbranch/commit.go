@@ -41,7 +41,7 @@ func (c commitBuilder) build(ctx context.Context, opts PushOptions) (*Snapshot, 
 	if err != nil {
 		return nil, nil, err
 	}
-	p := newPack(known, opts.PackBuffer)
+	p := newPack(known, opts.packBuffer)
 	if err := packChanged(ctx, changed, p, opts.Progress); err != nil {
 		return nil, nil, err
 	}

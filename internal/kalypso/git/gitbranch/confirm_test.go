@@ -162,8 +162,7 @@ func TestPushLocked(t *testing.T) {
 			t.Fatal(err)
 		}
 		tries := 0
-		opts := noBackoff
-		opts.Backoff = func(context.Context, int) error { tries++; return nil }
+		opts := gitbranch.PushOptions{}.WithBackoff(func(context.Context, int) error { tries++; return nil })
 		_, err := push(t.Context(), b, opts, returnEdit(edit("ours", folder("large", first))))
 		fails(t, err, gitremote.ErrBranchLocked)
 		said := err.Error()
@@ -173,7 +172,7 @@ func TestPushLocked(t *testing.T) {
 		equal(t, "head", gitserver.Rev(t, repo, "main"), head)
 
 		// A lock that disappears belonged to another push, which has ended. Then the push succeeds.
-		opts.Backoff = func(context.Context, int) error { return os.Remove(lock) }
+		opts = opts.WithBackoff(func(context.Context, int) error { return os.Remove(lock) })
 		mustPush(t, b, opts, edit("ours", folder("large", first)))
 	})
 }

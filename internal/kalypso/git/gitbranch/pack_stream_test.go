@@ -38,12 +38,15 @@ func noisyFolders(n int) (folders []gitbranch.FolderContent, files map[string]st
 	return folders, files
 }
 
+// smallBuffer makes a push of [noisyFolders] send a part of its pack while it is built.
+var smallBuffer = gitbranch.PushOptions{}.WithPackBuffer(1 << 20)
+
 // TestPushStreamsLargePack: if a pack is larger than the buffer, it is built while it is sent. It contains each new
 // object once.
 func TestPushStreamsLargePack(t *testing.T) {
 	forEachTransport(t, func(t *testing.T, repo string, b *gitbranch.Branch) {
 		folders, files := noisyFolders(6)
-		mustPush(t, b, gitbranch.PushOptions{CreateBranch: true, PackBuffer: 1 << 20}, edit("one", folders...))
+		mustPush(t, b, gitbranch.PushOptions{CreateBranch: true}.WithPackBuffer(1<<20), edit("one", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Git(t, repo, "config", "transfer.fsckObjects", "true") // refuses a pack that contains an object twice
 
@@ -56,7 +59,7 @@ func TestPushStreamsLargePack(t *testing.T) {
 			}
 			files[path+"/a"], files[path+"/new"] = these["a"], "new"
 		}
-		mustPush(t, b, gitbranch.PushOptions{PackBuffer: 1 << 20}, edit("two", folders...))
+		mustPush(t, b, smallBuffer, edit("two", folders...))
 		equal(t, "tree", gitserver.Tree(t, repo, "main"), files)
 		gitserver.Fsck(t, repo)
 	})
@@ -84,7 +87,7 @@ func TestPushPanicWhilePacking(t *testing.T) {
 						t.Errorf("panic at call %d: got %v after %d calls", at, p, calls)
 					}
 				})
-				_, err := push(t.Context(), b, gitbranch.PushOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
+				_, err := push(t.Context(), b, smallBuffer, returnEdit(edit("no", folders...)))
 				t.Errorf("panic at call %d: got no panic, but %v", at, err)
 			}()
 			equal(t, "head", gitserver.Rev(t, repo, "main"), head)
@@ -118,7 +121,7 @@ func TestPushErrorWhileStreaming(t *testing.T) {
 					yield(test.again, test.err)
 				}
 			}
-			_, err := push(t.Context(), b, gitbranch.PushOptions{PackBuffer: 1 << 20}, returnEdit(edit("no", folders...)))
+			_, err := push(t.Context(), b, smallBuffer, returnEdit(edit("no", folders...)))
 			if calls != 2 {
 				t.Fatalf("%s: the folder was asked for its files %d times, want 2", name, calls)
 			}
