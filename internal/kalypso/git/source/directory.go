@@ -76,7 +76,10 @@ func (r *Reader) readDirectory(ctx context.Context, c *contents) {
 	}
 	c.text, c.tooLarge = map[string]string{}, map[string]int64{}
 	for _, at := range c.files {
-		c.err = r.readFile(c, at)
+		c.err = ctx.Err()
+		if c.err == nil {
+			c.err = r.readFile(c, at)
+		}
 		if c.err != nil {
 			return
 		}
