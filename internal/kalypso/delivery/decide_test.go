@@ -65,7 +65,7 @@ func (s *situation) decide(t *testing.T) Plan {
 	}
 	if s.prior != nil {
 		settled := NothingToDo(r, s.prior, s.state)
-		if settled != nil && (Kind(decision) != "keep" || len(decision.All().Errors) > 0) {
+		if settled != nil && (planKind(decision) != "keep" || len(decision.All().Errors) > 0) {
 			t.Error("a rendering with something to do is settled")
 		}
 		if settled != nil {
@@ -180,13 +180,35 @@ func (s *situation) moved() *OldLocation {
 	return old
 }
 
+// planKind names what the apply of a plan does.
+func planKind(p Plan) string {
+	switch p := p.(type) {
+	case *Rest:
+		if p.Prior == nil {
+			return "deliver nothing"
+		}
+		return "rest"
+	case *Withhold:
+		return "withhold"
+	case *Keep:
+		return "keep"
+	case *Undecided:
+		return "undecided"
+	case *RemoveOld:
+		return "remove old"
+	case *Write:
+		return "write"
+	}
+	panic(fmt.Sprintf("%T is no plan", p))
+}
+
 // text returns the plan as a text. It contains the changes of folders if these are known.
 func text(plan Plan, on *situation) string {
 	why := strings.Join(plan.All().Reasons, "; ")
 	if hash := plan.All().Next.Folders.ShownHash(); hash != "" {
 		why = strings.ReplaceAll(why, hash, "HASH")
 	}
-	parts := []string{Kind(plan) + " because " + why}
+	parts := []string{planKind(plan) + " because " + why}
 	add := func(say bool, format string, args ...any) {
 		if say {
 			parts = append(parts, fmt.Sprintf(format, args...))
@@ -962,7 +984,7 @@ func TestClearSecretsOfAction(t *testing.T) {
 	b := Basis{Situation: &Situation{Args: r.Args}, Next: NewNextTree(r, s.prior, s.state)}
 	for plan, want := range map[Plan]int{&Keep{b}: 0, &Write{Basis: b}: 1, &Rest{Basis: b}: 1} {
 		if got := PlannedClearSecrets(plan); len(got) != want {
-			t.Errorf("%s: %v, want %d problems", Kind(plan), got, want)
+			t.Errorf("%s: %v, want %d problems", planKind(plan), got, want)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (s *situation) dropWholeHashes() {
 func (s *situation) keptText() string {
 	decision := Decide(s.desired.rendered(), s.prior, s.state)
 	d := decision.All().Next
-	parts := []string{Kind(decision)}
+	parts := []string{planKind(decision)}
 	list := func(what string, all []record.FailedAssignment) {
 		if len(all) > 0 {
 			parts = append(parts, what+" "+strings.Join(FailedLines(all), ", "))

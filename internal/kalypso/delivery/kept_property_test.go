@@ -329,7 +329,7 @@ func (m *keptModel) apply() {
 	m.state = change.Delivered(d.Args.Destination, "head")
 	m.prior = &Prior{TreeHash: d.Folders.TreeHash().String(), Commit: "commit", Delivered: true}
 	m.reload()
-	if Kind(Decide(rendered, m.prior, m.state)) != "keep" {
+	if planKind(Decide(rendered, m.prior, m.state)) != "keep" {
 		m.Fatalf("seed %d: the plan after the apply is not empty", m.seed)
 	}
 }

@@ -94,7 +94,7 @@ func TestOldLocations(t *testing.T) {
 			s := usualSituation()
 			test.with(s)
 			decision := Decide(s.desired.rendered(), s.prior, s.state)
-			got := Kind(decision)
+			got := planKind(decision)
 			old, _ := decision.(*RemoveOld)
 			if old == nil {
 				old = &RemoveOld{}

@@ -144,27 +144,46 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestMovesAtApply: an apply checks the moves on the branch that it read. The plan can't, if a value is not known yet,
-// or if the private state is lost.
-func TestMovesAtApply(t *testing.T) {
+// TestGuardrailsAtApply: an apply checks the guardrails on the branch that it read. If the private state is lost, the
+// plan knows no earlier delivery, so nothing else checks them. As a warning, the change passes with one.
+func TestGuardrailsAtApply(t *testing.T) {
 	t.Parallel()
-	for reaction, want := range map[problem.Reaction]int{problem.Fail: 1, problem.Warn: 0} {
-		s := usualSituation()
-		s.state, s.desired.Tree = usualState("large/a=1 large/b=1 small/b=1"), rendered("large/b=1 small/a=1 small/b=1")
-		s.desired.Guardrails.Moved = reaction
-		next := NewNextTree(s.desired.rendered(), s.prior, s.state)
-		change, err := CompareWithBranch(next, s.state, &s.state.LastRead, nil)
-		var refused []error
-		if all, ok := errors.AsType[problem.Errors](err); ok {
-			refused = all
-		}
-		for _, e := range refused {
-			if r, ok := errors.AsType[*Refusal](e); !ok || r.Kind != TargetsMove || r.ID == "" {
-				t.Errorf("with %s: %v", reaction, e)
+	for name, tt := range map[string]struct {
+		delivered, wanted string
+		set               func(*Guardrails, problem.Reaction)
+		want              RefusalKind
+		warns             int
+	}{
+		"moved": {"large/a=1 large/b=1 small/b=1", "large/b=1 small/a=1 small/b=1",
+			func(g *Guardrails, r problem.Reaction) { g.Moved = r }, TargetsMove, 1},
+		"emptied": {"large/a=1 small/a=1", "large/a=1 small",
+			func(g *Guardrails, r problem.Reaction) { g.Emptied = r }, Emptied, 1},
+		"removed": {"large/a=1 large/b=1 large/c=1", "large/a=1", func(g *Guardrails, r problem.Reaction) {
+			if r == problem.Fail {
+				g.MaxRemoved = "1"
 			}
-		}
-		if len(refused) != want || want == 0 && (len(change.Warnings) != 1 || change.Warnings[0].Kind != TargetsMove) {
-			t.Errorf("with %s: %d errors, want %d: %v", reaction, len(refused), want, err)
+		}, Guardrail, 0},
+	} {
+		for _, reaction := range []problem.Reaction{problem.Fail, problem.Warn} {
+			s := usualSituation()
+			s.state, s.desired.Tree = usualState(tt.delivered), rendered(tt.wanted)
+			s.desired.Guardrails = Guardrails{MaxRemoved: "100%"}
+			tt.set(&s.desired.Guardrails, reaction)
+			next := NewNextTree(s.desired.rendered(), s.prior, s.state)
+			change, err := CompareWithBranch(next, s.state, &s.state.LastRead, nil)
+			if reaction == problem.Warn {
+				if err != nil || len(change.Warnings) != tt.warns || tt.warns > 0 && change.Warnings[0].Kind != tt.want {
+					t.Errorf("%s as a warning: %v, %v", name, change, err)
+				}
+				continue
+			}
+			refused, _ := errors.AsType[problem.Errors](err)
+			if len(refused) != 1 {
+				t.Fatalf("%s: %v, want 1 error", name, err)
+			}
+			if r, ok := errors.AsType[*Refusal](refused[0]); !ok || r.Kind != tt.want || r.ID == "" {
+				t.Errorf("%s: %v", name, refused[0])
+			}
 		}
 	}
 }

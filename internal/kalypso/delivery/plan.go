@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -257,28 +256,6 @@ func (s *Situation) Summary(t *NextTree, last map[string]string) map[string]stri
 		changes = inventory.Changes(before, t.Folders)
 	}
 	return t.Folders.Summary(changes, last)
-}
-
-// Kind names what the apply of a plan does.
-func Kind(p Plan) string {
-	switch p := p.(type) {
-	case *Rest:
-		if p.Prior == nil {
-			return "deliver nothing"
-		}
-		return "rest"
-	case *Withhold:
-		return "withhold"
-	case *Keep:
-		return "keep"
-	case *Undecided:
-		return "undecided"
-	case *RemoveOld:
-		return "remove old"
-	case *Write:
-		return "write"
-	}
-	panic(fmt.Sprintf("%T is no plan", p))
 }
 
 // Reason says in one line what the apply of a plan does, and why, such as "writes: the folder large changes; the

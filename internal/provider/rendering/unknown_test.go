@@ -430,3 +430,45 @@ resource "kalypso_environment_rendering" "dev" {
 		})
 	}
 }
+
+// TestAccUnknownAcceptedDrift: the plan does not know yet whether accepted_changes allows the apply to overwrite a
+// hotfix. Terraform plans again within the apply, and that plan refuses.
+func TestAccUnknownAcceptedDrift(t *testing.T) {
+	t.Parallel()
+	repo := gitserver.InitBare(t)
+	r := acc.NewRoot(t, map[string]string{"terraform.tf": acc.TerraformBlock, "main.tf": `
+variable "accepted" { type = string }
+
+resource "terraform_data" "accepted" {
+  input = var.accepted
+}
+
+resource "kalypso_environment_rendering" "dev" {
+  environment      = "dev"
+  gitops_repo      = { repo = "file://` + repo + `", branch = "dev" }
+  create_branch    = true
+  accepted_changes = [terraform_data.accepted.output]
+  guardrails       = { allow_empty = true, unscheduled = "ignore" }
+  cluster_types = {
+    large = { name = "large", labels = {}, reconciler = "flux", namespace_service = "namespace" }
+  }
+  templates = {
+    flux      = { name = "flux", type = "reconciler", manifests = ["# {{ .Namespace }}"] }
+    namespace = { name = "namespace", type = "namespace", manifests = ["# {{ .Namespace }}"] }
+  }
+}
+`})
+	r.Env = append(r.Env, "TF_VAR_accepted=drift-000000000000")
+	r.Apply()
+	gitserver.Seed(t, repo, "dev", map[string]string{"large/README.md": "a hotfix\n"})
+	r.Env = append(r.Env, "TF_VAR_accepted=drift-111111111111")
+	o := r.Terraform("apply", "-auto-approve", "-no-color")
+	if o.Code == 0 {
+		t.Errorf("the apply passes:\n%s", o.Text())
+	}
+	acc.ExpectTexts(t, acc.TerraformWords(o.Text()), "Drift: rendered folders changed outside Terraform",
+		"accepted_changes")
+	if got := gitserver.Tree(t, repo, "dev")["large/README.md"]; got != "a hotfix\n" {
+		t.Errorf("the hotfix is now %q", got)
+	}
+}

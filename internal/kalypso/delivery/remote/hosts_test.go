@@ -100,8 +100,9 @@ func TestCheckSettings(t *testing.T) {
 	check(1)
 	settings.AutoMerge = githost.Squash
 	repo.LimitStrategies("dev", false, map[string]any{})
-	if d := r.decide(); delivery.Kind(d) != "keep" {
-		t.Fatalf("the plan is %v", delivery.Kind(d))
+	d := r.decide()
+	if _, keeps := d.(*delivery.Keep); !keeps {
+		t.Fatalf("the plan is %T", d)
 	}
 	check(0)
 }

@@ -130,9 +130,21 @@ func (r *reviewed) reread(s *delivery.State) *delivery.State {
 func (r *reviewed) plan() string {
 	r.Helper()
 	d := r.decide()
-	text := delivery.Kind(d)
-	if text == "keep" || text == "rest" {
+	text := "write"
+	switch d := d.(type) {
+	case *delivery.Keep:
 		text = "nothing"
+	case *delivery.Rest:
+		text = "nothing"
+		if d.Prior == nil {
+			text = "deliver nothing"
+		}
+	case *delivery.Withhold:
+		text = "withhold"
+	case *delivery.RemoveOld:
+		text = "remove old"
+	case *delivery.Undecided:
+		text = "undecided"
 	}
 	add := func(verb string, places []destination.Destination) {
 		for _, at := range places {

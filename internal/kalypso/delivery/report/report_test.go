@@ -114,6 +114,22 @@ func TestReportedMoves(t *testing.T) {
 	}
 }
 
+// TestCheckedMoves: a plan warns once of moves that it knows from the state and that the branch shows too.
+func TestCheckedMoves(t *testing.T) {
+	t.Parallel()
+	plan := planAfterMoves(problem.Warn, nil, []string{"small"})
+	warnings := delivery.EffectsOf(plan).Warnings
+	other := &delivery.Refusal{Kind: delivery.Emptied, Reason: "another"}
+	change := &delivery.Change{
+		Comparison: delivery.Comparison{Branch: &delivery.Branch{}},
+		Warnings:   []*delivery.Refusal{{Kind: warnings[0].Kind, Reason: warnings[0].Reason}, other},
+	}
+	found := report.Checked(plan, remote.Checked{Change: change})
+	if len(warnings) != 1 || len(found) != 1 || found[0].Summary != string(delivery.Emptied) {
+		t.Errorf("the plan warns of %v, and the branch adds %v", warnings, found)
+	}
+}
+
 // TestDestroyed: if another rendering owns the destination now, a destroy removes nothing, and warns.
 func TestDestroyed(t *testing.T) {
 	t.Parallel()

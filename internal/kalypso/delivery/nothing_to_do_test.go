@@ -2,8 +2,9 @@ package delivery
 
 import "testing"
 
-// TestSettled: a rendering is settled once it is delivered or proposed, unless people changed it outside Terraform.
-func TestSettled(t *testing.T) {
+// TestNothingToDo: nothing is left to do once the tree is delivered or proposed, unless people changed it outside
+// Terraform.
+func TestNothingToDo(t *testing.T) {
 	for name, test := range map[string]struct {
 		with func(*situation)
 		want bool
