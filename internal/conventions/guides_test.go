@@ -3,6 +3,7 @@ package conventions_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,6 +63,36 @@ func TestTasks(t *testing.T) {
 				t.Errorf("%s names the task %q, which the index does not have", guide, task)
 			}
 		}
+	}
+}
+
+// TestModulesToCopy checks that each module in the examples that uses the provider names its source, so that people can
+// copy it: without it, Terraform looks for hashicorp/kalypso. The renderings are parts that guides add to a root.
+func TestModulesToCopy(t *testing.T) {
+	t.Parallel()
+	uses := regexp.MustCompile(`(data|resource) "kalypso_|provider "kalypso"|provider::kalypso::`)
+	var checked int
+	err := filepath.WalkDir("examples", func(path string, _ fs.DirEntry, err error) error {
+		folder := filepath.Dir(path)
+		if err != nil || filepath.Base(path) != "main.tf" || strings.HasPrefix(folder, "examples/renderings/") {
+			return err
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*.tf"))
+		var text string
+		for _, file := range files {
+			text += string(readFile(t, file))
+		}
+		if !uses.MatchString(text) {
+			return err
+		}
+		checked++
+		if !strings.Contains(text, "required_providers") {
+			t.Errorf("%s does not name the provider in required_providers", folder)
+		}
+		return err
+	})
+	if err != nil || checked < 10 {
+		t.Errorf("%d modules: %v", checked, err)
 	}
 }
 

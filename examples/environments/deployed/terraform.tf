@@ -1,0 +1,5 @@
+terraform {
+  required_providers {
+    kalypso = { source = "terraform-kalypso/kalypso" }
+  }
+}
