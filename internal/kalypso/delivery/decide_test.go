@@ -161,6 +161,15 @@ func (s *situation) reverted(last string) {
 	s.state.LastRead, s.state.Drift = *containing(delivered), []drift.Commit{{Commit: "revert"}}
 }
 
+// revertedPromotion lets the last delivery be a promotion of the commit new that left the tree as it was, which people
+// reverted.
+func (s *situation) revertedPromotion() {
+	s.reverted(delivered)
+	promoted := record.New("dev", s.state.Delivered.Names(), "new", nil, nil)
+	s.state.PromotedCommit, s.state.DeliveredRecord = "new", promoted.Hash()
+	s.prior.PromotedCommit, s.desired.Promotion.Commit = "new", "new"
+}
+
 // proposed proposes the tree with pull request 7. The destination still contains the last delivery.
 func (s *situation) proposed(entries string) *Proposal {
 	s.desired.Strategy, s.desired.Tree = destination.PullRequest, rendered(entries)
@@ -450,6 +459,21 @@ func TestDecide(t *testing.T) {
 		},
 			"write because people changed the branch; the tree changes, changes map[large:+0 -0 ~1], overwrites " +
 				"foreign changes on dev"},
+		{"a revert by people of a promotion with an equal tree is overwritten if it is promoted again", func(s *situation) {
+			s.revertedPromotion()
+		}, "write because people changed the branch, changes map[], overwrites foreign changes on dev"},
+		{"a later run finds that revert", func(s *situation) {
+			s.revertedPromotion()
+			s.state.RevertKnown = true
+		}, "write because people changed the branch, changes map[], overwrites foreign changes on dev"},
+		{"that revert is kept if people rejected the commit", func(s *situation) {
+			s.revertedPromotion()
+			s.desired.Rejected, s.desired.Promotion.Commit = []string{"new"}, ""
+		}, "write because the promoted commit changes from new to none, changes map[]"},
+		{"that revert is none of ours to overwrite if another commit is promoted", func(s *situation) {
+			s.revertedPromotion()
+			s.desired.Promotion.Commit = "newer"
+		}, "write because people changed the branch; the promoted commit changes from new to newer, changes map[]"},
 		{"drift is overwritten even if the tree is unknown", func(s *situation) {
 			edit(s.state, "large/a=9 large/b=1 small/c=1")
 			s.desired.Tree = nil

@@ -58,8 +58,10 @@ func overwrites(t *NextTree, s *State, updates bool) bool {
 		return false
 	case !updates:
 		return read.RecordHash != ""
-	case t.continues(read.Record), s.Reverted():
+	case t.continues(read.Record):
 		return false
+	case s.Reverted():
+		return t.promotesRevertedAgain(s)
 	}
 	ownForm := read.Record != nil && read.Record.Hash() == read.RecordHash
 	return !ownForm || !read.Record.SameExceptFailures(t.RecordOn(read))

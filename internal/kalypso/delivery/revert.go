@@ -98,10 +98,18 @@ func (now *Situation) stateToStartFrom(t *NextTree) *State {
 	case slices.ContainsFunc(commitsOf(s), func(commit string) bool { return slices.Contains(t.Args.Rejected, commit) }):
 		return s.AsLastRead()
 	case checkProven(t.Args, s, &s.LastRead) != nil:
-	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.LastRead.Record.Same(t.Record), s.RevertKnown && !back:
+	case t.Known == inventory.Whole && ours.Equal(t.Folders) && s.LastRead.Record.Same(t.Record),
+		s.RevertKnown && !back && !t.promotesRevertedAgain(s):
 		return s.AsLastRead()
 	}
 	return s
+}
+
+// promotesRevertedAgain reports whether people reverted a promotion that left all folders as they were, and the next
+// tree promotes the same commit again.
+func (n *NextTree) promotesRevertedAgain(s *State) bool {
+	return s.Reverted() && s.PromotedCommit != s.LastRead.Record.PromotedCommit &&
+		s.PromotedCommit == n.Record.PromotedCommit && len(n.baseline(s).Differing(s.OwnFolders())) == 0
 }
 
 // commitsOf returns the promoted commits that folders may contain after the last delivery.
