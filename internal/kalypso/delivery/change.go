@@ -3,7 +3,6 @@ package delivery
 import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/inventory"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
@@ -13,7 +12,6 @@ type Change struct {
 	// Comparison is the tree beside the branch. If the last apply is not known, its Before contains the branch's folders:
 	// ours and the adopted ones.
 	Comparison
-	Cache    gitbranch.TreeCache
 	Wanted   inventory.Folders // what the destination will contain
 	Existing inventory.Folders // what it contains now: our folders and the adopted ones
 	Adoption Adoption

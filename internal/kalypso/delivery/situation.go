@@ -32,7 +32,13 @@ const (
 	Move       Case = "move"        // another branch
 )
 
-// Stop lets nothing go: neither a promotion nor a change of the environment's own.
+// Stop lets nothing go: neither a promotion nor a change of the environment's own. Its plan is a [Rest]: an apply writes
+// to no branch. If the open pull request must not be merged meanwhile, the plan is a [Withhold], which makes it a draft,
+// and a Rest once it is one. Once the stop is gone, an apply makes the pull request ready again.
+//
+// Arguments that decide what is delivered, and all computed attributes, keep the values of the last apply, so the plan
+// shows no change. Those of a create show an empty tree that is not delivered. Package report warns with Text and with
+// the changes that wait. A destroy is not stopped.
 type Stop struct {
 	Cause Cause
 	// Text is a sentence.

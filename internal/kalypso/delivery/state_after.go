@@ -43,7 +43,7 @@ func (c *Change) Delivered(at destination.Destination, head string) *State {
 	s := NewState(at, t.Args.Environment)
 	s.Delivered, s.DeliveredRecord, s.PromotedCommit = c.Wanted, c.RecordHash, t.Record.PromotedCommit
 	s.Decisions = t.Rendered.Decisions
-	s.Inputs, s.Base, s.LastRead, s.Cache = c.InputsAfter(), head, c.after(head), c.Cache
+	s.Inputs, s.Base, s.LastRead = c.InputsAfter(), head, c.after(head)
 	s.Rollout = t.RolloutAfter(c.Needed)
 	s.WholeHashes = t.Args.KeepFailed
 	s.Remember(c.Before)
@@ -76,7 +76,7 @@ func (c *Change) TargetState() *State {
 	}
 	s.Delivered = c.Existing.Only(sets.Without(c.Existing.Names(), c.Adoption.Adopted))
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
-	s.Base, s.LastRead, s.Cache = c.Branch.Head, *c.Branch, c.Cache
+	s.Base, s.LastRead = c.Branch.Head, *c.Branch
 	s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time)
 	if CaseOf(t.Args, c.Before) == Update {
 		s.Rollout = c.Before.Rollout

@@ -85,7 +85,8 @@ type renderingChange struct {
 
 	// The last comparison set these.
 	change    *delivery.Change
-	ownBranch *delivery.Branch // before the push
+	cache     gitbranch.TreeCache // of the target branch
+	ownBranch *delivery.Branch    // before the push
 }
 
 // Begin implements [pullrequest.Change].
@@ -109,6 +110,7 @@ func (c *renderingChange) Compare(
 	if err != nil {
 		return compared, err
 	}
+	c.cache = target.TreeCache(c.applied.Args.Destination.RecordPath())
 	c.ownBranch, compared, err = readTopic(ctx, c.change.Next, c.topic, ours, c.state, c.change.Branch.Head)
 	if err != nil {
 		return compared, err
@@ -146,6 +148,7 @@ func (c *renderingChange) result(ctx context.Context, outcome *pullrequest.Outco
 	result := &Result{
 		State: change.TargetState(), Applied: change.Next, Before: change.Before, Pushed: outcome.Pushed, PullRequest: pr,
 	}
+	result.State.Cache = c.cache
 	if pr == nil { // the target contains the tree
 		result.State.Delivered, result.State.Inputs = change.Wanted, change.InputsAfter()
 		result.State.Rollout = change.Next.RolloutAfter(false)
@@ -156,6 +159,7 @@ func (c *renderingChange) result(ctx context.Context, outcome *pullrequest.Outco
 		return result, nil
 	}
 	head := change.Delivered(destinationOf(c.topic), "")
+	head.Cache = c.cache
 	if !outcome.Pushed {
 		head.DeliveredRecord, head.LastRead = c.ownBranch.RecordHash, *c.ownBranch
 	}

@@ -87,7 +87,6 @@ func readChange(t *delivery.NextTree, snapshot *gitbranch.Snapshot, s *delivery.
 	if err := snapshot.Load(change.Remove...); err != nil { // so that moved folders are not sent again
 		return nil, err
 	}
-	change.Cache = snapshot.TreeCache(t.Args.Destination.RecordPath())
 	return change, nil
 }
 
@@ -132,10 +131,10 @@ func Deliver(
 			"the tree was pushed to its destination, but the old location, %s, was not "+
 				"cleaned up; the next apply tries again: %w", s.Destination, err)
 	}
-	change.Cache = pushed.Cache
+	state := change.Delivered(t.Args.Destination, pushed.Commit.String())
+	state.Cache = pushed.Cache
 	return &Result{
-		State:  change.Delivered(t.Args.Destination, pushed.Commit.String()),
-		Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
+		State: state, Commit: pushed.Commit.String(), Pushed: pushed.Pushed,
 		Applied: change.Next, Before: change.Before, FoundRecord: change.Branch.RecordHash, Kept: kept,
 	}, nil
 }
