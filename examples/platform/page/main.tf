@@ -53,11 +53,28 @@ data "kalypso_deployment_history" "all" {
   depends_on    = [kalypso_deployment_record.all]
 }
 
+# The targets that no policy places, with the policies of this checkout and base/ at the commit that was promoted.
+data "kalypso_control_plane" "all" {
+  for_each  = toset(local.environments)
+  directory = "${path.module}/../environments/${each.key}"
+  promotion = { commit = data.kalypso_deployment_state.all[each.key].promoted_commit }
+  on_error  = "last_good"
+}
+
+data "kalypso_assignments" "all" {
+  for_each    = toset(local.environments)
+  environment = each.key
+  manifests   = data.kalypso_control_plane.all[each.key].manifests
+}
+
 # It is sensitive only so that no plan or log prints the HTML.
 output "page" {
   sensitive = true
   value = provider::kalypso::fleet_page(
     [for name in local.environments : data.kalypso_deployment_history.all[name]],
     [for name in local.environments : data.kalypso_deployment_state.all[name]],
+    [], # promotions
+    [], # comparisons
+    [for name in local.environments : data.kalypso_assignments.all[name]],
   )
 }

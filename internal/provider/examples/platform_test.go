@@ -251,12 +251,12 @@ func (p *platform) story() {
 	}
 	p.wantLevels("rolled back", "debug", "debug", "info")
 
-	folder := p.clone(p.repo("platform"), "main")
+	folder := p.request("environments/stage/policies.yaml", "internal}", "internl}") // places no shop-worker in stage
 	if printed, ok := p.run(folder, p.pipeline.page(p, folder)); !ok {
 		p.t.Fatalf("the job of the page fails:\n%s", printed)
 	}
 	page := acc.ReadFile(p.t, filepath.Join(folder, "public/index.html"))
-	for _, want := range []string{"shop-web", "shop-worker", "stage", "prod"} {
+	for _, want := range []string{"shop-web", "shop-worker", "stage", "prod", "Not placed", "must be &#34;internl&#34;"} {
 		if !strings.Contains(page, want) {
 			p.t.Errorf("the fleet page has no %s", want)
 		}
