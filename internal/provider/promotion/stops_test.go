@@ -257,6 +257,15 @@ func TestAccPromotionStopsWavesInReview(t *testing.T) {
 		t.Errorf("%d pull requests", n)
 	}
 	p.expectVersions("1 1")
+
+	// Without the argument rollout, its attributes are null, in a frozen environment too.
+	p.rules("hold", "an incident")
+	p.Set("rollout", nil)
+	p.apply()
+	if now := p.Rendered(); now["rollout_status"] != nil || now["target_tree_hash"] != nil {
+		t.Errorf("without a rollout: %v, %v", now["rollout_status"], now["target_tree_hash"])
+	}
+	p.expectUnchanged("The environment is frozen")
 }
 
 // If an environment is frozen from the start, and its rollout is paused when hold is removed, nothing is written until
@@ -302,6 +311,29 @@ func TestAccPromotionStopsFirstPullRequest(t *testing.T) {
 	p.run()
 	p.expectPullRequest(1, "open", false)
 	p.ExpectEmptyPlan()
+}
+
+// People merge the pull request after the plan that makes it a draft. The apply shows that it is merged, and the
+// environment is frozen with what was merged.
+func TestAccPromotionStopsAfterMerge(t *testing.T) {
+	t.Parallel()
+	p := newPromotionRoot(t)
+	p.reviews()
+	p.commit()
+	p.run()
+	p.gitops.Merge(t, 1, "merge")
+	p.expectUnchanged()
+	p.commit()
+	p.run()
+	p.rules("hold", "an incident")
+	p.Succeed("plan", "-out=hold.tfplan")
+	p.gitops.Merge(t, 2, "merge")
+	p.Succeed("apply", "hold.tfplan")
+	shown, _ := p.Rendered()["pull_request"].(map[string]any)
+	if shown["state"] != "merged" || shown["merge_commit"] != gitserver.Rev(t, p.gitAt, "prod") {
+		t.Errorf("the apply shows the pull request %v", shown)
+	}
+	p.expectUnchanged("The environment is frozen")
 }
 
 func (p *promotionRoot) expectPullRequest(number int, state string, draft bool) {

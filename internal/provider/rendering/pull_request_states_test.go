@@ -159,6 +159,20 @@ func TestAccPullRequestMoves(t *testing.T) {
 		got["fleet/large/README.md"] == "" {
 		t.Error("the tree is not at the new location alone")
 	}
+	// After the merge, the strategy push has nothing to write, and no pull request to show.
+	r.options("delivery", map[string]any{"strategy": "push"})
+	head := gitserver.Rev(t, r.on.Path, "dev")
+	r.Apply()
+	if shown := r.Rendered(); shown["pull_request"] != nil || shown["commit_sha"] != head {
+		t.Errorf("with the strategy push: %v, at %v", shown["pull_request"], shown["commit_sha"])
+	}
+	if now := gitserver.Rev(t, r.on.Path, "dev"); now != head {
+		t.Errorf("the apply made the commit %s", now)
+	}
+	r.ExpectEmptyPlan()
+	r.delivery()
+	r.Apply()
+	r.ExpectEmptyPlan()
 	// With the strategy none, the pull request stays open, with a warning.
 	r.Set("value", "2")
 	r.Apply()

@@ -17,18 +17,26 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/provider/tfvalue"
 )
 
-// view contains all computed attributes: each is a value, nil for null, or a [mark]. There is a function for each kind
-// of plan and for each outcome, and [view.into] alone writes attributes. Only feedback_status comes after it, from
-// [setFeedback], which also adds it to the description.
+// view contains all computed attributes: each is a value, nil for null, or a [mark]. [planned] makes it for a plan,
+// [outcome] for an apply, [refreshed] for a refresh, and [view.into] alone writes the attributes. feedback_status
+// comes after it: from [setFeedback], which also adds it to the description, and from [sendFeedback].
+//
+//	plan              the tree     description, commit, delivered, pull_request
+//	Rest              as before    as before; a create shows an empty tree, not delivered
+//	Keep              of the plan  as before, but delivered says what is true now
+//	Withhold          as Keep; with a Stop as Rest; pull_request is known after apply
+//	RemoveOld         of the plan  as Keep; pull_request is known after apply
+//	Write, Undecided  of the plan  known after apply, but what follows from the strategy and the tree is known
+//
+// What depends on unknown values is known after apply. A preview hides attributes, which are null then: see [shown].
 type view struct {
-	// The tree that the apply leaves: unknown if a file or an assignment is not known yet. A preview hides some of them,
-	// which are null then, see [shown].
+	// The tree that the apply leaves.
 	assignments, folders, files, summary any
 	assignmentCount, unscheduled         any
-	treeHash                             any
+	treeHash                             any // null if a create is stopped
 	// targetTreeHash and rolloutStatus are null without the argument rollout.
 	targetTreeHash, rolloutStatus any
-	// The last change, as before if the apply writes nothing. With the strategy none, the last three are null.
+	// The last change. With the strategy none, the last three are null.
 	description any // null without delivery.describe
 	commit      any // the branch's commit with the tree; null until a pull request is merged
 	delivered   any // whether the branch contains the fleet's whole tree; false until the last wave, or the merge
@@ -120,18 +128,27 @@ func planned(ctx context.Context, m, last resources.Model, plan delivery.Plan) (
 }
 
 // outcome returns what an apply shows. m contains the planned attributes. With an error, the files are as before.
-func outcome(m, last resources.Model, plan delivery.Plan, result *remote.Result) (*view, error) {
+func outcome(m, last resources.Model, plan delivery.Plan, result *remote.Result) (v *view, err error) {
 	p := plan.All()
 	if p.Stop != nil {
-		return stopped(m, p), nil
-	}
-	v, err := treeOf(m, last, p.Situation, result.Applied)
-	if err != nil {
-		v.files = asBefore
+		v = stopped(m, p)
+	} else {
+		v, err = treeOf(m, last, p.Situation, result.Applied)
+		if err != nil {
+			v.files = asBefore
+		}
 	}
 	switch plan.(type) {
-	case *delivery.Keep, *delivery.RemoveOld, *delivery.Withhold:
+	case *delivery.Rest:
+		return v, nil
+	case *delivery.Keep, *delivery.RemoveOld:
 		v.keepLast(m, last, plan)
+		return v, err
+	case *delivery.Withhold:
+		if p.Stop == nil {
+			v.keepLast(m, last, plan)
+		}
+		v.pullRequest = schemas.PullRequestValue(result.PullRequest)
 		return v, err
 	}
 	v.description = m["description"]
@@ -199,7 +216,11 @@ func unchanged() *view {
 // stopped returns what a rendering shows while a stop lets nothing go: what it showed before, or nothing.
 func stopped(m resources.Model, p *delivery.Basis) *view {
 	if p.Prior != nil {
-		return unchanged()
+		v := unchanged()
+		if m.IsNull("rollout") {
+			v.targetTreeHash, v.rolloutStatus = nil, nil
+		}
+		return v
 	}
 	v := &view{unscheduled: []string{}}
 	v.setTree(m, p.Args.Destination, nil)
@@ -289,6 +310,9 @@ func (v *view) keepLast(m, last resources.Model, plan delivery.Plan) {
 	p := plan.All()
 	v.description, v.commit, v.delivered, v.pullRequest = asBefore, asBefore, asBefore, asBefore
 	v.rolloutStatus, v.feedbackStatus = asBefore, asBefore
+	if p.Args.Strategy == destination.Push { // a merged pull request may have delivered the tree
+		v.pullRequest = nil
+	}
 	switch {
 	case m.IsNull("rollout"):
 		v.rolloutStatus = nil
