@@ -11,7 +11,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/explain"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/sets"
 )
 
 // Orphan is a deployment target that the fleet still has, and that leaves its last cluster types.
@@ -111,21 +110,25 @@ func (c *Comparison) orphaned(before inventory.Folders) *Refusal {
 }
 
 // leftByTeam returns a function that reports whether a team took its target off all cluster types: its workload
-// changed, and none of the platform's objects that place targets did. No team may stop the plan of the others.
+// changed, and nothing of the platform that may have placed the target changed or went away: no policy, no registration,
+// and none of the cluster types that it leaves. What is new takes no target away. No team may stop the plan of the others.
 func leftByTeam(s *State, a *Arguments) func(Orphan) bool {
 	if s == nil || s.Inputs == nil || s.Inputs.Objects == nil {
 		return func(Orphan) bool { return false }
 	}
 	was, is := s.Inputs.Objects, a.Inputs().Objects
+	changed := func(object string) bool {
+		before, there := was[object]
+		return there && is[object] != before
+	}
 	platform := false
-	for object := range sets.Keys(was, is) {
-		places := strings.HasPrefix(object, "policy ") || strings.HasPrefix(object, "cluster type ") ||
-			strings.HasPrefix(object, "registration ")
-		platform = platform || places && was[object] != is[object]
+	for object := range was {
+		places := strings.HasPrefix(object, "policy ") || strings.HasPrefix(object, "registration ")
+		platform = platform || places && changed(object)
 	}
 	return func(o Orphan) bool {
-		workload := "workload " + o.Target.Workload.Name
-		return !platform && was[workload] != is[workload]
+		return !platform && changed("workload "+o.Target.Workload.Name) &&
+			!slices.ContainsFunc(o.From, func(clusterType string) bool { return changed("cluster type " + clusterType) })
 	}
 }
 

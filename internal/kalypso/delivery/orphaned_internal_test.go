@@ -135,6 +135,32 @@ func TestOrphaned(t *testing.T) {
 		{"its team gives it another label", func(a *Arguments, _ *State) {
 			webTarget(a).Labels = map[string]string{"app": "wbe"}
 		}, nil},
+		{"its team gives it another label, while the platform adds a policy and a cluster type, and changes another one",
+			func(a *Arguments, _ *State) {
+				webTarget(a).Labels = map[string]string{"app": "wbe"}
+				a.Fleet.Policies = append(a.Fleet.Policies, &fleet.SchedulingPolicy{
+					Meta:              fleet.Meta{Name: "new"},
+					DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"app": "new"}},
+				})
+				other := *a.Fleet.ClusterTypes[0]
+				other.Meta.Name = "new"
+				a.Fleet.ClusterTypes = append(a.Fleet.ClusterTypes, &other)
+				for _, ct := range a.Fleet.ClusterTypes {
+					if ct.Name == "small" {
+						ct.Labels = map[string]string{"size": "small", "region": "west"}
+					}
+				}
+				a.Fleet.Sort()
+			}, nil},
+		{"its team gives it another label, while a cluster type that it leaves changes", func(a *Arguments, _ *State) {
+			webTarget(a).Labels = map[string]string{"app": "wbe"}
+			a.Fleet.ClusterTypes[0].Labels = map[string]string{"size": "large", "region": "west"}
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; the nearest policy is "shop-web": label "app" is ` +
+			`"wbe" and must be "web" (did you mean "wbe"?)`}},
+		{"its team gives it another label, while a policy changes", func(a *Arguments, _ *State) {
+			webTarget(a).Labels = map[string]string{"app": "wbe"}
+			label(a, "webb")
+		}, []string{`shop-web: leaves large-a and 1 more cluster type; policy "shop-web" now selects app "webb"`}},
 		{"the inputs of the last apply are not known, as after an import", func(a *Arguments, s *State) {
 			s.Inputs = nil
 			dropPolicy(a, "shop-web")
