@@ -29,9 +29,11 @@ func (c *Comparison) MayWrite() error {
 	return c.checkLeftOut()
 }
 
-// checkUnchanged returns an error if our folders or the record on the branch are not those that the last run read: the
-// plan did not show that. Commits that change only other paths are no reason, and the apply commits on top of them. If
-// another push comes first, package gitbranch reads the branch again, and this check decides again.
+// checkUnchanged returns an error if the branch is not one that the plan knows: our folders or the record changed since
+// the last run read them, and the branch does not contain the desired tree either. Without a last delivery there, only
+// the placement decisions of the record count. Commits that change only other paths are no reason: the apply commits on
+// top of them. If another push comes first, package gitbranch reads the branch again, up to ten times, and this check
+// decides again.
 func (c *Comparison) checkUnchanged() error {
 	if err := c.checkDecisions(); err != nil {
 		return err

@@ -988,17 +988,18 @@ func TestPromotes(t *testing.T) {
 			s.adopted = []string{"large"}
 			test.with(s)
 			change := &Change{
-				Comparison: Comparison{Next: s.applied(), Branch: s.branch}, Adoption: Adoption{Adopted: s.adopted},
+				Comparison: *NewComparison(s.applied(), s.state, s.branch), Adoption: Adoption{Adopted: s.adopted},
 			}
-			if got := change.Promotes(s.state); got != test.want {
+			if got := change.Promotes(); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
 	}
 }
 
-// TestClearSecretsOfAction: an apply that keeps the branch as it is reports no secrets, since it delivers nothing.
-func TestClearSecretsOfAction(t *testing.T) {
+// TestClearSecretsOfPlan: a plan that writes no tree reports no secrets. Else a secret would keep a frozen environment from
+// making its pull request a draft.
+func TestClearSecretsOfPlan(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()
 	token := "gh" + "p_" + strings.Repeat("aB3", 12)
@@ -1006,7 +1007,10 @@ func TestClearSecretsOfAction(t *testing.T) {
 	r := s.desired.rendered()
 	r.Secrets = FindClearSecrets(r.Args.Fleet.Configs)
 	b := Basis{Situation: &Situation{Args: r.Args}, Next: NewNextTree(r, s.prior, s.state)}
-	for plan, want := range map[Plan]int{&Keep{b}: 0, &Write{Basis: b}: 1, &Rest{Basis: b}: 1} {
+	for plan, want := range map[Plan]int{
+		&Keep{b}: 0, &Rest{Basis: b}: 0, &Withhold{Basis: b}: 0, &RemoveOld{Basis: b}: 0, &Write{Basis: b}: 1,
+		&Undecided{Basis: b}: 1,
+	} {
 		if got := PlannedClearSecrets(plan); len(got) != want {
 			t.Errorf("%s: %v, want %d problems", planKind(plan), got, want)
 		}

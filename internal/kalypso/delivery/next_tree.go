@@ -47,7 +47,7 @@ func NewNextTree(r *Rendered, p *Prior, s *State) *NextTree {
 }
 
 func nextTree(r *Rendered, now *Situation) *NextTree {
-	return computeNextTree(r, now).withhold(now.State)
+	return computeNextTree(r, now).withhold(now)
 }
 
 func computeNextTree(r *Rendered, now *Situation) *NextTree {
@@ -100,8 +100,8 @@ func (n *NextTree) On(s *State, at *Branch) *NextTree {
 	return whole.afterWave(found)
 }
 
-// withRecord sets the fields that follow from the others. promoted is the record's commit. uncertain says that it is
-// not known which folders the tree takes from the fleet.
+// withRecord completes a new tree: it sets the fields that follow from the others. promoted is the record's commit.
+// uncertain says that it is not known which folders the tree takes from the fleet.
 func (n *NextTree) withRecord(promoted string, uncertain bool) *NextTree {
 	switch {
 	case uncertain:

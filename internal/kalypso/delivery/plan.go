@@ -188,9 +188,9 @@ func (b *Basis) addError(err error) {
 	}
 }
 
-// PlannedClearSecrets is [CheckClearSecrets] for the tree that the apply delivers.
+// PlannedClearSecrets is [CheckClearSecrets] for the tree that the apply writes.
 func PlannedClearSecrets(p Plan) problem.Problems {
-	if ContactsNoServer(p) {
+	if !Writes(p) {
 		return nil
 	}
 	b := p.All()

@@ -82,7 +82,7 @@ func RolloutOf(r *record.Record, at time.Time) *rollout.StoredProgress {
 // [checkProven]. A rollout's own rollback also counts as delivered if the apply was killed after its push.
 func (now *Situation) stateToStartFrom(t *NextTree) *State {
 	s := now.Found
-	updates := CaseOf(t.Args, s) == Update
+	updates := now.Case == Update
 	if updates && s.Drifted() && s.Proposal == nil && returnedFolders(s) {
 		return s.AsLastRead()
 	}

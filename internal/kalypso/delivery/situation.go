@@ -32,13 +32,16 @@ const (
 	Move       Case = "move"        // another branch
 )
 
-// Stop lets nothing go: neither a promotion nor a change of the environment's own. Its plan is a [Rest]: an apply writes
-// to no branch. If the open pull request must not be merged meanwhile, the plan is a [Withhold], which makes it a draft,
-// and a Rest once it is one. Once the stop is gone, an apply makes the pull request ready again.
+// Stop lets nothing go: neither a promotion nor a change of the environment's own. A destroy is not stopped.
 //
-// Arguments that decide what is delivered, and all computed attributes, keep the values of the last apply, so the plan
-// shows no change. Those of a create show an empty tree that is not delivered. Package report warns with Text and with
-// the changes that wait. A destroy is not stopped.
+// Its plan is a [Rest]: the apply writes to no branch. If an open pull request must not be merged meanwhile, the plan is
+// a [Withhold] first: the apply makes it a draft, if the host has drafts, ends our auto-merge, and writes the reason into
+// its text. Once the stop is gone, an apply takes that back.
+//
+// Arguments that decide what is delivered, and all computed attributes, keep their values, so that a Rest shows no
+// change. A Withhold shows the new promotion, and pull_request as known after apply. An argument that was null, or
+// becomes null, is not kept. A create shows an empty tree that is not delivered. Each cause has its own warning: see
+// stopProblems of package report.
 type Stop struct {
 	Cause Cause
 	// Text is a sentence.
@@ -51,7 +54,7 @@ type Cause string
 // The causes.
 const (
 	NothingPromoted Cause = "nothing promoted"
-	Frozen          Cause = "frozen" // by people
+	Frozen          Cause = "frozen" // by people, or since nothing good is left to go back to
 	RolloutPaused   Cause = "paused" // before anything was delivered, by people or by windows
 )
 

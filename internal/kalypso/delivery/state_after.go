@@ -52,15 +52,15 @@ func (c *Change) Delivered(at destination.Destination, head string) *State {
 
 // Promotes reports whether the change promotes another commit. After a move within the branch, and for folders adopted
 // from the operator, no record at the destination names the previous commit.
-func (c *Change) Promotes(s *State) bool {
+func (c *Change) Promotes() bool {
 	t, at := c.Next, c.Branch
 	promoted := t.Record.PromotedCommit
 	switch {
 	case !t.Complete:
 		return false
 	case at.Record != nil:
-	case CaseOf(t.Args, s) == MoveWithin:
-		return s.PromotedCommit != promoted
+	case c.Case == MoveWithin:
+		return c.Before.PromotedCommit != promoted
 	case len(c.Adoption.Adopted) > 0 && promoted != "":
 		return at.PromotedCommitFile != record.PromotedCommitHash(promoted)
 	}
@@ -78,7 +78,7 @@ func (c *Change) TargetState() *State {
 	s.DeliveredRecord, s.PromotedCommit = c.Branch.RecordHash, c.Branch.PromotedCommit()
 	s.Base, s.LastRead = c.Branch.Head, *c.Branch
 	s.Rollout = RolloutOf(c.Branch.Record, c.Branch.Time)
-	if CaseOf(t.Args, c.Before) == Update {
+	if c.Case == Update {
 		s.Rollout = c.Before.Rollout
 	}
 	s.WholeHashes = t.Args.KeepFailed

@@ -34,7 +34,7 @@ func foreignRecord(
 	return e
 }
 
-// record returns an error for a record that this rendering did not write, unless accepted_changes allows to overwrite
+// checkRecord returns an error for a record that this rendering did not write, unless accepted_changes allows to overwrite
 // it. An apply that was killed after its push may have written a record that the state does not know: then the branch
 // contains the desired tree, or an earlier wave of it. If the record promotes a commit, the desired tree depends on the
 // record itself, so the gates of that commit must also be open.
@@ -52,7 +52,7 @@ func (c *Comparison) checkRecord() error {
 	return unknownRecord(c.Next.Args, c.Before, c.Branch, DriftID(c.Before))
 }
 
-// unknownRecord is [Comparison.record] while the desired tree is not known.
+// unknownRecord is [Comparison.checkRecord] while the desired tree is not known.
 func unknownRecord(a *Arguments, s *State, at *Branch, id ChangeID) error {
 	r := at.Record
 	if r == nil || !s.Current() || s.DeliveredRecord == "" || wrote(s, at.RecordHash) {
@@ -132,7 +132,7 @@ func wrote(s *State, hash string) bool {
 		slices.ContainsFunc(s.EarlierDeliveries, func(e EarlierDelivery) bool { return e.Record == hash })
 }
 
-// decisions returns an error if the record contains decisions that the state does not know, and the tree was
+// checkDecisions returns an error if the record contains decisions that the state does not know, and the tree was
 // rendered with other decisions. Adopting the record would move targets.
 func (c *Comparison) checkDecisions() error {
 	if c.Case.delivered() || c.Branch.Record == nil || len(c.Branch.Record.Decisions) == 0 {

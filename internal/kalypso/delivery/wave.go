@@ -14,7 +14,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// unknownStep returns the tree of a step that is not known yet.
+// unknownStep completes a new tree: its step is not known yet.
 func (n *NextTree) unknownStep() *NextTree {
 	n.Step, n.Complete = &rollout.Step{Uncertain: true}, false
 	if n.Args.inWaves() && n.Args.Promotion.Decision != promotion.Rollback {
@@ -74,9 +74,9 @@ func (n *NextTree) proposed(s *State) *NextTree {
 // withhold returns the tree of the open pull request, which must not be merged now, if it promotes a commit and the
 // windows of the promotion have closed since. If the environment's own objects changed meanwhile, it returns n: windows
 // do not delay them.
-func (n *NextTree) withhold(s *State) *NextTree {
-	why := n.Args.Promotion.Withheld()
-	if why == "" || n.Args.Strategy != destination.PullRequest || CaseOf(n.Args, s) != Update || !s.Proposal.Open() ||
+func (n *NextTree) withhold(now *Situation) *NextTree {
+	why, s := n.Args.Promotion.Withheld(), now.State
+	if why == "" || n.Args.Strategy != destination.PullRequest || now.Case != Update || !s.Proposal.Open() ||
 		s.Drifted() || n.Known < inventory.Whole || !n.Folders.Equal(s.Delivered) {
 		return n
 	}

@@ -138,7 +138,7 @@ func (c *renderingChange) Text(ctx context.Context) pullrequest.Text {
 	reviewers, _ := owners.Asked(c.pulls.args.PullRequest.Reviewers, describe.ReachedOwners(applied, before))
 	return pullrequest.Text{
 		Message: describe.CommitMessage(c.change), Body: describe.Rendering(ctx, applied, before),
-		Promoted: c.change.Promotes(c.state), Reviewers: reviewers,
+		Promoted: c.change.Promotes(), Reviewers: reviewers,
 	}
 }
 

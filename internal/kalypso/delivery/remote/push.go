@@ -56,7 +56,7 @@ func Check(
 		return nil, nil, nil
 	}
 	change, err = readChange(t, snapshot, s)
-	if err == nil && delivery.CaseOf(t.Args, s) != delivery.Update {
+	if err == nil && change.Case != delivery.Update {
 		told, err = effects(change, snapshot)
 	}
 	return change, told, err

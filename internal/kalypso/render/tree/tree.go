@@ -338,8 +338,9 @@ func folderEntry(name string, hash Hash) entry {
 }
 
 // Files renders the files of folder i: its README, then the files of each target, sorted by name. The paths are relative
-// to the folder. On the branch, the file "web/flux.yaml" of the folder large is at "<path>/large/web/flux.yaml", where
-// <path> is the path of the rendering's destination.
+// to the folder. On the branch, the file "web/reconciler.yaml" of the folder large is at
+// "<path>/large/web/reconciler.yaml", where <path> is the path of the destination, or nothing at the repo's root. The
+// template names the file, and its folder is the deployment target.
 func (t *Tree) Files(i int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		if !yield(File{Path: ReadmeFile, Content: []byte(Readme)}) {
