@@ -26,7 +26,8 @@ if [ -x "$cached" ]; then
   mv "$output.new" "$output"
   exit
 fi
-go build -C "$module" -o "$output.new" "${flags[@]}" "$package"
+# The collector of the compilers runs less often, which takes less processor time.
+GOGC=${GOGC:-400} go build -C "$module" -o "$output.new" "${flags[@]}" "$package"
 mv "$output.new" "$output"
 
 # A cache that can't be written is none. Builds that were not used for a month go.
