@@ -26,7 +26,8 @@ import (
 // server, and returns the same for a plan and for its apply.
 //
 // Terraform shows no change for a [Rest] after a delivery, and for a [Keep] unless an argument that the apply uses, the
-// description or the feedback changes. If all inputs are those of the last apply, package rendering does not call Decide.
+// description or the feedback changes. If all inputs are those of the last apply, package rendering does not call
+// Decide.
 func Decide(r *Rendered, p *Prior, state *State) Plan {
 	s := situate(r.Args, p, state)
 	t := nextTree(r, s)

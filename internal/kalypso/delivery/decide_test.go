@@ -997,8 +997,8 @@ func TestPromotes(t *testing.T) {
 	}
 }
 
-// TestClearSecretsOfPlan: a plan that writes no tree reports no secrets. Else a secret would keep a frozen environment from
-// making its pull request a draft.
+// TestClearSecretsOfPlan: a plan that writes no tree reports no secrets. Else a secret would keep a frozen environment
+// from making its pull request a draft.
 func TestClearSecretsOfPlan(t *testing.T) {
 	t.Parallel()
 	s := usualSituation()

@@ -110,8 +110,9 @@ func (c *Comparison) orphaned(before inventory.Folders) *Refusal {
 }
 
 // leftByTeam returns a function that reports whether a team took its target off all cluster types: its workload
-// changed, and nothing of the platform that may have placed the target changed or went away: no policy, no registration,
-// and none of the cluster types that it leaves. What is new takes no target away. No team may stop the plan of the others.
+// changed, and nothing of the platform that may have placed the target changed or went away: no policy, no
+// registration, and none of the cluster types that it leaves. What is new takes no target away. No team may stop the
+// plan of the others.
 func leftByTeam(s *State, a *Arguments) func(Orphan) bool {
 	if s == nil || s.Inputs == nil || s.Inputs.Objects == nil {
 		return func(Orphan) bool { return false }

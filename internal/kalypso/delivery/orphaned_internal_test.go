@@ -143,7 +143,7 @@ func TestOrphaned(t *testing.T) {
 					DeploymentTargets: fleet.Selector{MatchLabels: map[string]string{"app": "new"}},
 				})
 				other := *a.Fleet.ClusterTypes[0]
-				other.Meta.Name = "new"
+				other.Name = "new"
 				a.Fleet.ClusterTypes = append(a.Fleet.ClusterTypes, &other)
 				for _, ct := range a.Fleet.ClusterTypes {
 					if ct.Name == "small" {

@@ -34,9 +34,9 @@ const (
 
 // Stop lets nothing go: neither a promotion nor a change of the environment's own. A destroy is not stopped.
 //
-// Its plan is a [Rest]: the apply writes to no branch. If an open pull request must not be merged meanwhile, the plan is
-// a [Withhold] first: the apply makes it a draft, if the host has drafts, ends our auto-merge, and writes the reason into
-// its text. Once the stop is gone, an apply takes that back.
+// Its plan is a [Rest]: the apply writes to no branch. If an open pull request must not be merged meanwhile, the plan
+// is a [Withhold] first: the apply makes it a draft, if the host has drafts, ends our auto-merge, and writes the reason
+// into its text. Once the stop is gone, an apply takes that back.
 //
 // Arguments that decide what is delivered, and all computed attributes, keep their values, so that a Rest shows no
 // change. A Withhold shows the new promotion, and pull_request as known after apply. An argument that was null, or

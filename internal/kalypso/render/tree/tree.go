@@ -80,8 +80,8 @@ type Options struct {
 	// Invalid is the reaction to rendered files that no cluster can apply. If it is [problem.Ignore], empty or not known
 	// yet, the files are not checked.
 	Invalid problem.Reaction
-	// Delivered returns the first bytes of the hash of a folder as it was last delivered: the folder of a cluster type, or
-	// of a deployment target in it. It returns nil if the folder was not delivered. The function may be nil.
+	// Delivered returns the first bytes of the hash of a folder as it was last delivered: the folder of a cluster type,
+	// or of a deployment target in it. It returns nil if the folder was not delivered. The function may be nil.
 	Delivered func(clusterType, target string) []byte
 	// Progress is called after each folder, from one goroutine at a time. It may be nil.
 	Progress func(done, total int)
@@ -337,8 +337,8 @@ func folderEntry(name string, hash Hash) entry {
 	return entry{Mode: gitobject.ModeTree, Name: name, Hash: hash}
 }
 
-// Files renders the files of folder i: its README, then the files of each target, sorted by name. The paths are relative
-// to the folder. On the branch, the file "web/reconciler.yaml" of the folder large is at
+// Files renders the files of folder i: its README, then the files of each target, sorted by name. The paths are
+// relative to the folder. On the branch, the file "web/reconciler.yaml" of the folder large is at
 // "<path>/large/web/reconciler.yaml", where <path> is the path of the destination, or nothing at the repo's root. The
 // template names the file, and its folder is the deployment target.
 func (t *Tree) Files(i int) iter.Seq[File] {
