@@ -233,7 +233,10 @@ func TestOrphaned(t *testing.T) {
 			var got []string
 			for _, err := range errs {
 				if e, is := errors.AsType[*Refusal](err); is && e.Kind == Orphaned {
-					_, list, _ := strings.Cut(e.Reason, "\n  ")
+					intro, list, _ := strings.Cut(e.Reason, "\n  ")
+					if !strings.HasSuffix(intro, "places it any more:") && !strings.HasSuffix(intro, "places them any more:") {
+						t.Errorf("the refusal begins with %s", intro)
+					}
 					got = strings.Split(list, "\n  ")
 					tree.Args.AcceptedChanges = AcceptedChanges{string(e.ID)}
 				}

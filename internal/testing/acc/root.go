@@ -111,6 +111,9 @@ func (r *Root) Terraform(args ...string) Output {
 		r.T.Fatal(err)
 	}
 	r.Printed.WriteString(stdout.String() + stderr.String())
+	if text := stdout.String() + stderr.String(); strings.Contains(text, "%!") { // of package fmt
+		r.T.Errorf("terraform %s prints a wrong format:\n%s", strings.Join(args, " "), text)
+	}
 	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 

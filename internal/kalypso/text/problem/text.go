@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,12 +60,13 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// OneOrMany returns the text for one, or the format for another number: 1 target moves, 2 targets move.
+// OneOrMany returns the text for one, or the text for another number, in which %d is the number: 1 target moves, 2
+// targets move.
 func OneOrMany(n int, one, many string) string {
 	if n == 1 {
 		return one
 	}
-	return fmt.Sprintf(many, n)
+	return strings.ReplaceAll(many, "%d", strconv.Itoa(n))
 }
 
 // First returns the first names of a list, and the number of further names.

@@ -22,3 +22,19 @@ func TestCount(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestOneOrMany: the text for many may name the number, or not.
+func TestOneOrMany(t *testing.T) {
+	for _, test := range []struct {
+		n    int
+		many string
+		want string
+	}{
+		{1, "%d targets move", "1 target moves"}, {2, "%d targets move", "2 targets move"}, {2, "they move", "they move"},
+		{0, "%d at 100%", "0 at 100%"},
+	} {
+		if got := problem.OneOrMany(test.n, "1 target moves", test.many); got != test.want {
+			t.Errorf("%d, %q: %q, want %q", test.n, test.many, got, test.want)
+		}
+	}
+}
