@@ -259,6 +259,11 @@ func TestDecide(t *testing.T) {
 		"deployed pending": {prod(func(w *promotion.World) {
 			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending", Commit: hash(3)}
 		}), "hold", 1, `the verdict on environment "stage" is pending`, "", ""},
+		"deployed pending, with a summary": {prod(func(w *promotion.World) {
+			w.Gates[0].Deployed = &promotion.Deployed{
+				Verdict: "pending", Commit: hash(3), Summary: "0 of 1 clusters current; not deployed yet: large.",
+			}
+		}), "hold", 1, `"stage" is pending: 0 of 1 clusters current; not deployed yet: large`, "", ""},
 		"deployed without a promoted commit": {prod(func(w *promotion.World) {
 			w.Gates[0].Deployed = &promotion.Deployed{Verdict: "pending"}
 		}), "hold", 1, "no promoted commit", "", ""},

@@ -3,6 +3,7 @@ package promotion
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
@@ -119,7 +120,11 @@ func (g *gates) judgeEnvironment(gate Gate, commit string) verdict {
 		case d.Commit != commit:
 			return closed(gate.Name, "", "environment %q is at %s: %s", gate.Name, short(d.Commit), printable.Line(d.Verdict))
 		case d.Verdict != string(githost.Success):
-			return closed(gate.Name, "", "the verdict on environment %q is %s", gate.Name, printable.Line(d.Verdict))
+			why := printable.Line(d.Verdict)
+			if d.Summary != "" {
+				why += ": " + strings.TrimSuffix(printable.Line(d.Summary), ".")
+			}
+			return closed(gate.Name, "", "the verdict on environment %q is %s", gate.Name, why)
 		}
 		return open(fmt.Sprintf("environment %q runs it: %s", gate.Name, printable.Line(d.Verdict)))
 	}

@@ -78,6 +78,7 @@ type StatusGate struct {
 // Deployed is the state of an environment, as it was observed.
 type Deployed struct {
 	Verdict string
+	Summary string // the state in one line; "": unknown
 	Commit  string `attribute:"promoted_commit"` // that the verdict is about; "": none
 }
 

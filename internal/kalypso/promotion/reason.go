@@ -101,12 +101,22 @@ func (r Reason) Frozen() string {
 	return cmp.Or(problem.EndSentence(why), "The promotion is frozen.")
 }
 
-// Waits says in one line that a newer commit waits, and for which gate; "": none waits.
+// Waits says in one line that a newer commit waits, and for which gate, or that it is skipped since a rejected commit
+// has no good one yet; "": none waits.
 func (r Reason) Waits() string {
-	if r.Decision != Hold {
+	lines := strings.Split(strings.TrimSpace(r.Summary), "\n")
+	switch r.Decision {
+	case Hold:
+	case UpToDate:
+		for _, line := range lines {
+			if strings.Contains(line, noGoodCommit) {
+				return printable.Line(fmt.Sprintf("%s %s. If it is good, name it in rejected.", lines[0], line))
+			}
+		}
+		return ""
+	default:
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(r.Summary), "\n")
 	for i, line := range lines[:len(lines)-1] {
 		if gate, ok := strings.CutPrefix(lines[i+1], "- "); ok && strings.HasSuffix(line, ":") {
 			return printable.Line(fmt.Sprintf("%s %s %s", lines[0], line, problem.EndSentence(gate)))

@@ -55,8 +55,18 @@ func TestWaits(t *testing.T) {
 				"- 2222222, stage: no status\n- 3333333, dev: no status"},
 			stays + " 2 newer commits wait: 2222222, stage: no status.",
 		},
-		"a rollout":         {promotion.Reason{Decision: promotion.Hold, Summary: "It stays.\nNote: x"}, "It stays."},
-		"nothing waits":     {promotion.Reason{Decision: promotion.UpToDate, Summary: stays}, ""},
+		"a rollout":     {promotion.Reason{Decision: promotion.Hold, Summary: "It stays.\nNote: x"}, "It stays."},
+		"nothing waits": {promotion.Reason{Decision: promotion.UpToDate, Summary: stays}, ""},
+		"a commit after a rejected one": {
+			promotion.Reason{Decision: promotion.UpToDate, Summary: "It stays.\n2 commits skipped. The newest is 3333333: " +
+				"rejected: it contains 2222222, and no good commit after it is named\nNote: x"},
+			"It stays. 2 commits skipped. The newest is 3333333: rejected: it contains 2222222, and no good commit after it " +
+				"is named. If it is good, name it in rejected.",
+		},
+		"the rejected commit is the newest": {
+			promotion.Reason{Decision: promotion.UpToDate, Summary: "It stays.\n1 commit skipped. The newest is 2222222: " +
+				"rejected"}, "",
+		},
 		"a promotion":       {promotion.Reason{Decision: promotion.Promote, Summary: "Promote 2\n- gate"}, ""},
 		"no summary":        {promotion.Reason{Decision: promotion.Hold}, ""},
 		"text of strangers": {promotion.Reason{Decision: promotion.Hold, Summary: "a\x1b[2J\nb:\n- c"}, `a\x1b[2J b: c.`},

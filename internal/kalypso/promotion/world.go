@@ -68,6 +68,9 @@ func (w *World) rejected() (all []string) {
 	return all
 }
 
+// noGoodCommit says why all commits after a rejected one are skipped.
+const noGoodCommit = "and no good commit after it is named"
+
 // rejection returns the reason why a commit is rejected, or "".
 func (w *World) rejection(commit string) string {
 	if _, named := w.Rejected[commit]; named {
@@ -79,7 +82,7 @@ func (w *World) rejection(commit string) string {
 		switch {
 		case at < 0 || at > from || from < 0 || good >= 0 && at <= good:
 		case good < 0:
-			return fmt.Sprintf("rejected: it contains %s, and no good commit after it is named", short(bad))
+			return fmt.Sprintf("rejected: it contains %s, %s", short(bad), noGoodCommit)
 		default:
 			return fmt.Sprintf("rejected: it contains %s, and comes before the first good commit %s", short(bad),
 				short(w.Rejected[bad]))

@@ -49,6 +49,7 @@ func PromotionArguments() map[string]schema.Attribute {
 					map[string]schema.Attribute{
 						"verdict":         OptionalString("The verdict."),
 						"promoted_commit": OptionalString("The commit that the verdict is about."),
+						"summary":         OptionalString("The state in one line, for the reason why a commit waits."),
 					},
 				),
 			},

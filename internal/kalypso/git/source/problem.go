@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -16,6 +17,7 @@ type Problem struct {
 	Location     Location
 	File         string // relative to the repo or folder; empty: the location as a whole
 	Line         int    // in the file; 0: unknown
+	Field        string // of the object in the file; "": the object as a whole
 	Summary      string // one line
 	Detail       string // the fault, and what to do
 }
@@ -43,6 +45,7 @@ func (f Problem) Facts() []string {
 		file = fmt.Sprintf("%s, line %d", file, f.Line)
 	}
 	add("File", file)
+	add("Field", f.Field)
 	if f.File == "" {
 		add("Named by", f.Location.NamedBy)
 	}
@@ -66,6 +69,7 @@ func (fs Problems) Sort() {
 			cmp.Compare(a.Location.String(), b.Location.String()),
 			cmp.Compare(a.File, b.File),
 			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Field, b.Field),
 			cmp.Compare(a.Summary, b.Summary),
 			cmp.Compare(a.Detail, b.Detail),
 		)
@@ -82,7 +86,7 @@ func fromFleetProblems(location Location, registration string, ps problem.Proble
 		}
 		fs = append(fs, Problem{
 			Severity: p.Severity, Registration: registration, Location: location, File: p.Origin.Key, Line: p.Origin.Line,
-			Summary: p.Summary, Detail: detail,
+			Field: fleet.YAMLPath(p), Summary: p.Summary, Detail: detail,
 		})
 	}
 	return fs

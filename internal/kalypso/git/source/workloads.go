@@ -13,7 +13,6 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet/fleetyaml"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/giturl"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/origin"
-	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
@@ -273,16 +272,20 @@ func (v *registrationResult) skipped(o fleet.Object) Problem {
 func (a *foundWorkload) prepare() Problems {
 	w, registration := a.workload, a.via.registration
 	ps := w.Validate()
-	ofTargets := lists.Map(w.Targets, func(t fleet.Target) []string { return t.ConfigSchemas })
-	for i, schema := range append(slices.Concat(ofTargets...), w.ConfigSchemas...) {
-		if err := configure.CheckSchema(schema); err != nil {
-			ps = append(ps, fleet.ProblemOf(w, problem.Problem{
-				Summary: "Invalid JSON Schema", Err: err,
-				Detail: fmt.Sprintf("Schema %d of the workload, with those of its targets counted first: %s", i+1,
-					problem.Sentence(err)),
-			}))
+	check := func(owner string, schemas []string) {
+		for i, schema := range schemas {
+			if err := configure.CheckSchema(schema); err != nil {
+				ps = append(ps, fleet.ProblemOf(w, problem.Problem{
+					Summary: "Invalid JSON Schema", Err: err,
+					Detail: fmt.Sprintf("Config schema %d of %s: %s", i+1, owner, problem.Sentence(err)),
+				}))
+			}
 		}
 	}
+	for _, t := range w.Targets {
+		check(fmt.Sprintf("target %q", t.Name), t.ConfigSchemas)
+	}
+	check("the workload", w.ConfigSchemas)
 	if claimed, ok := w.Labels[fleet.WorkspaceLabel]; ok && claimed != registration.Workspace {
 		ps = append(ps, fleet.ProblemOf(w, problem.Problem{
 			Severity: problem.Warning, Summary: "Workspace claimed",

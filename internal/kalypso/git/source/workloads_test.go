@@ -118,7 +118,10 @@ func TestWorkloadsBroken(t *testing.T) {
 		"w/out.yaml": {Mode: "120000", Content: "../../../etc/passwd"}, "elsewhere": {Mode: "120000", Content: "/etc"},
 		"w/module": {Mode: "160000", Content: commit},
 	})
+	s.commit("bad-schema", "main", map[string]string{"w/a.yaml": strings.Replace(workload("odd"), "environment: dev",
+		"environment: dev, configSchemas: ['{\"type\": 1}']", 1)})
 	registrations := []*fleet.WorkloadRegistration{
+		s.registration("bad-schema", "main", "w"),
 		s.registration(
 			"same-again",
 			"main",
@@ -157,6 +160,7 @@ func TestWorkloadsBroken(t *testing.T) {
 			"error a-file Folder not found",
 			"error a-link Folder not found",
 			"error a-module Folder not found",
+			"error bad-schema w/a.yaml:1 Invalid JSON Schema",
 			"error broken w/a.yaml:8 Invalid YAML",
 			"error broken w/b.yaml:1 Invalid YAML",
 			"error climbs Location can't be read",
@@ -188,6 +192,8 @@ func TestWorkloadsBroken(t *testing.T) {
 		`through registration "good"`,
 		"points outside the repo",
 		"w/out.yaml",
+		`Field: spec.deploymentTargets[0].labels["a"]`,
+		`Config schema 1 of target "test": `,
 	)
 	if diff := cmp.Diff(
 		map[string]string{
