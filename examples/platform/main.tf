@@ -23,22 +23,9 @@ variable "preview" {
 }
 
 variable "reports" {
-  description = "A folder with the last reports of the clusters, such as dev.json, instead of the sources in fleet.yaml."
+  description = "The absolute path of a folder with the last reports of the clusters, such as dev.json, instead of the sources in fleet.yaml."
   type        = string
   default     = null
-}
-
-locals {
-  environments = module.fleet.environments
-  repos        = module.fleet.repos
-  folder       = "${path.module}/environments/${var.environment}"
-
-  # Each environment takes what the clusters of the one before it run. The first takes each commit.
-  position = index(local.environments, var.environment)
-  before   = slice(local.environments, max(local.position - 1, 0), local.position)
-
-  # yamldecode refuses an empty file, but not an empty document.
-  overrides = yamldecode("---\n${file("${path.module}/overrides/${var.environment}.yaml")}")
 }
 
 module "fleet" {
@@ -46,30 +33,26 @@ module "fleet" {
   reports = var.reports
 }
 
+# Each environment takes what the clusters of the one before it run. The first takes each commit.
 data "kalypso_deployment_state" "before" {
-  for_each    = toset(local.before)
-  gitops_repo = local.repos[each.key].GitOpsRepo
+  for_each    = toset(module.fleet.before[var.environment])
+  gitops_repo = module.fleet.repos[each.key].GitOpsRepo
   source      = module.fleet.sources[each.key]
 }
 
-data "kalypso_promotion" "this" {
-  environment   = var.environment
-  control_plane = { repo = local.repos[var.environment].BaseRepo.repo, branch = local.repos[var.environment].BaseRepo.branch }
-  gitops_repo   = local.repos[var.environment].GitOpsRepo
-  after         = { for name, state in data.kalypso_deployment_state.before : name => { deployed = state } }
-
-  hold          = try(local.overrides.hold, null)
-  pinned_commit = try(local.overrides.pinned_commit, null)
-  approved      = try(local.overrides.approved, null)
-  rejected      = try(local.overrides.rejected, null)
+module "promotion" {
+  source      = "./promotion"
+  environment = var.environment
+  repos       = module.fleet.repos[var.environment]
+  after       = data.kalypso_deployment_state.before
 }
 
 # The environment's own objects in this checkout, base/ at the promoted commit, and the Workloads of all teams.
 data "kalypso_control_plane" "this" {
-  directory      = local.folder
+  directory      = "${path.module}/environments/${var.environment}"
   base_directory = var.preview ? "${path.module}/base" : null
-  promotion      = var.preview ? null : data.kalypso_promotion.this
-  on_error       = "last_good" # a team's broken repo stops no other team
+  promotion      = var.preview ? null : module.promotion.promotion
+  on_error       = "last_good" # a repo that breaks stops no other team; a new one must be good
 }
 
 resource "kalypso_environment_rendering" "this" {
@@ -79,12 +62,13 @@ resource "kalypso_environment_rendering" "this" {
   gitops_repo   = data.kalypso_control_plane.this.gitops_repo
   create_branch = true
 
-  promotion       = var.preview ? null : data.kalypso_promotion.this
-  promoted_commit = var.preview ? data.kalypso_promotion.this.current : null
+  promotion       = var.preview ? null : module.promotion.promotion
+  promoted_commit = var.preview ? module.promotion.promotion.current : null
 
   delivery            = { describe = "lines" }
   preview             = "summary"
-  on_assignment_error = "keep" # nor does a Workload that fails to render
+  on_assignment_error = "keep"               # nor does a Workload that fails to render
+  guardrails          = { max_kept = "50%" } # the default, 10%, is less than one target of a small fleet
 
   feedback = { # teams hear of it on their commits, and by issues in their repos
     status = { context = "kalypso/${var.environment}" }
@@ -94,9 +78,9 @@ resource "kalypso_environment_rendering" "this" {
 
 # They change with a promotion only, so the plan after one is empty.
 output "commit" {
-  value = data.kalypso_promotion.this.commit
+  value = module.promotion.promotion.commit
 }
 
 output "reason" {
-  value = data.kalypso_promotion.this.reason
+  value = module.promotion.promotion.reason
 }

@@ -35,6 +35,21 @@ locals {
   }
   mine = { for name, spec in local.registrations : name => merge({ name = name }, spec) if name == var.registration }
 
+  targets = flatten([for text in values(data.kalypso_workloads.mine.manifests) : [
+    for target in try(yamldecode(text).spec.deploymentTargets, []) :
+    { name = "${yamldecode(text).metadata.name}-${target.name}", environment = target.environment }
+  ]])
+  strays = [for target in local.targets : target if !contains(local.environments, target.environment)]
+
+  # What the Workload requires of itself must be there. The other teams' Workloads are not read.
+  workloads = [for text in values(data.kalypso_workloads.mine.manifests) : yamldecode(text).metadata.name]
+  missing = { for name in local.environments : name => flatten([
+    for a in data.kalypso_assignments.all[name].assignments : [
+      for r in a.requires : "**${a.deployment_target} on ${a.cluster_type} lacks what it requires:** ${r.missing}"
+      if r.missing != null && try(contains(local.workloads, r.workload), false)
+    ]
+  ]) }
+
   # A team that fails in an environment fails the check.
   broken = { for name in local.environments : name => concat(
     [for u in data.kalypso_assignments.all[name].unscheduled : u.deployment_target],
@@ -78,22 +93,29 @@ data "kalypso_assignments" "all" {
 }
 
 output "passed" {
-  description = "Whether every deployment target runs somewhere, and renders."
-  value       = length(flatten(values(local.broken))) == 0
+  description = "Whether there are deployment targets, each runs somewhere, renders, and has what it requires of its own Workload."
+  value       = length(local.targets) > 0 && length(flatten([local.strays, values(local.missing), values(local.broken)])) == 0
 }
 
 output "summary" {
   description = "The placement, as Markdown."
-  value = join("\n", flatten([for name in local.environments : [
-    "## ${var.registration} in ${name}", "",
-    "| deployment target | cluster type | runs there | why |", "|---|---|---|---|",
-    [for a in data.kalypso_assignments.all[name].answers :
-      "| ${a.target} | ${a.cluster_type} | ${a.assigned ? "yes" : "no"} | ${a.reason} |"
-    ],
-    "",
-    [for u in data.kalypso_assignments.all[name].unscheduled : ["**${u.deployment_target} runs nowhere.**", ""]],
-    [for f in data.kalypso_assignments.all[name].failed : [
-      "**${f.deployment_target} fails on ${coalesce(f.cluster_type, "all cluster types")}:** ${f.reason}", "",
+  value = join("\n", flatten([
+    [for name in local.environments : [
+      "## ${var.registration} in ${name}", "",
+      "| deployment target | cluster type | runs there | why |", "|---|---|---|---|",
+      [for a in data.kalypso_assignments.all[name].answers :
+        "| ${a.target} | ${a.cluster_type} | ${a.assigned ? "yes" : "no"} | ${a.reason} |"
+      ],
+      "",
+      [for u in data.kalypso_assignments.all[name].unscheduled : ["**${u.deployment_target} runs nowhere.**", ""]],
+      [for f in data.kalypso_assignments.all[name].failed : [
+        "**${f.deployment_target} fails on ${coalesce(f.cluster_type, "all cluster types")}:** ${f.reason}", "",
+      ]],
+      [for text in local.missing[name] : [text, ""]],
     ]],
-  ]]))
+    length(local.targets) == 0 ? ["**The Workload has no deployment targets.**", ""] : [],
+    [for t in local.strays : [
+      "**${t.name} is for environment ${t.environment}, which does not exist.** There are: ${join(", ", local.environments)}.", "",
+    ]],
+  ]))
 }

@@ -1,17 +1,25 @@
 # The environments, their repos, and where the provider reads what their clusters run: for all root modules.
 variable "reports" {
-  description = "A folder with a file of reports for each environment, instead of the sources in fleet.yaml. Null means the sources."
+  description = "The absolute path of a folder with a file of reports for each environment, instead of the sources in fleet.yaml. Null means the sources."
   type        = string
   default     = null
 }
 
 locals {
   environments = yamldecode(file("${path.module}/../fleet.yaml")).environments
+  reports      = { for name in local.environments[*].name : name => var.reports == null ? null : "${var.reports}/${name}.json" }
 }
 
 output "environments" {
   description = "The names of the environments, in the order of promotion."
   value       = local.environments[*].name
+}
+
+output "before" {
+  description = "For each environment, the one before it in a list, which is empty for the first."
+  value = {
+    for i, environment in local.environments : environment.name => slice(local.environments[*].name, max(i - 1, 0), i)
+  }
 }
 
 output "repos" {
@@ -28,6 +36,6 @@ output "sources" {
   description = "The source of the clusters' states, for each environment."
   value = { for environment in local.environments : environment.name => {
     fleet   = environment.clusters
-    reports = { reports = try(jsondecode(file("${var.reports}/${environment.name}.json")), []) }
+    reports = { reports = jsondecode(try(fileexists(local.reports[environment.name]), false) ? file(local.reports[environment.name]) : "[]") }
   }[var.reports == null ? "fleet" : "reports"] }
 }

@@ -12,7 +12,7 @@ terraform {
 provider "kalypso" {}
 
 variable "reports" {
-  description = "As in the root module."
+  description = "As in the root module: an absolute path."
   type        = string
   default     = null
 }
@@ -67,13 +67,22 @@ data "kalypso_assignments" "all" {
   manifests   = data.kalypso_control_plane.all[each.key].manifests
 }
 
+# What waits, and what people froze.
+module "promotion" {
+  source      = "../promotion"
+  for_each    = toset(local.environments)
+  environment = each.key
+  repos       = local.repos[each.key]
+  after       = { for name in module.fleet.before[each.key] : name => data.kalypso_deployment_state.all[name] }
+}
+
 # It is sensitive only so that no plan or log prints the HTML.
 output "page" {
   sensitive = true
   value = provider::kalypso::fleet_page(
     [for name in local.environments : data.kalypso_deployment_history.all[name]],
     [for name in local.environments : data.kalypso_deployment_state.all[name]],
-    [], # promotions
+    [for name in local.environments : module.promotion[name].promotion],
     [], # comparisons
     [for name in local.environments : data.kalypso_assignments.all[name]],
   )

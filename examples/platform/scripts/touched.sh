@@ -11,6 +11,6 @@ git diff --name-only "$1" HEAD | while read -r file; do
       name=${name%%/*}
       echo "${name%.yaml}"
       ;;
-    base/* | fleet.yaml | fleet/* | *.tf) [ "${file%/*}" = page ] || [ "${file%/*}" = check ] || echo "$all" ;;
+    base/* | fleet.yaml | fleet/* | promotion/* | *.tf) [ "${file%/*}" = page ] || [ "${file%/*}" = check ] || echo "$all" ;;
   esac
 done | { grep -Fx "$all" || true; } | sort -u | jq -Rnc '[inputs]'

@@ -251,12 +251,22 @@ func (p *platform) story() {
 	}
 	p.wantLevels("rolled back", "debug", "debug", "info")
 
-	folder := p.request("environments/stage/policies.yaml", "internal}", "internl}") // places no shop-worker in stage
+	folder := p.clone(p.repo("platform"), "main")
+	programs.WriteFile(p.t, filepath.Join(folder, "overrides/stage.yaml"), "holt: a typing error\n")
+	if printed, ok := p.run(folder, p.pipeline.apply(p, folder, "stage")); ok ||
+		!strings.Contains(printed, "overrides/stage.yaml has the unknown key holt") {
+		p.t.Errorf("an override with a typing error:\n%s", printed)
+	}
+
+	folder = p.request("environments/stage/policies.yaml", "internal}", "internl}") // places no shop-worker in stage
+	programs.WriteFile(p.t, filepath.Join(folder, "overrides/stage.yaml"), "hold: the holidays\n")
 	if printed, ok := p.run(folder, p.pipeline.page(p, folder)); !ok {
 		p.t.Fatalf("the job of the page fails:\n%s", printed)
 	}
 	page := acc.ReadFile(p.t, filepath.Join(folder, "public/index.html"))
-	for _, want := range []string{"shop-web", "shop-worker", "stage", "prod", "Not placed", "must be &#34;internl&#34;"} {
+	for _, want := range []string{
+		"shop-web", "shop-worker", "stage", "prod", "Not placed", "must be &#34;internl&#34;", "the holidays",
+	} {
 		if !strings.Contains(page, want) {
 			p.t.Errorf("the fleet page has no %s", want)
 		}
@@ -364,6 +374,19 @@ func TestAccApplicationTeam(t *testing.T) {
 	}
 	_, failure, _ := strings.Cut(summary, "**")
 	wantShown(t, guide, "**"+failure[:strings.Index(failure, "\n\n")])
+	for name, mistake := range map[string]struct{ was, is, want string }{
+		"environment": {"environment: stage", "environment: stagee",
+			"**shop-web is for environment stagee, which does not exist.** There are: dev, stage, prod."},
+		"field":      {"configSchemas:", "configSchema:", "Unknown field"},
+		"no-targets": {"deploymentTargets:\n", "deploymentTarget:\n", "**The Workload has no deployment targets.**"},
+		"requirements": {"deploymentTarget: web}", "deploymentTarget: wbe}",
+			"**shop-worker on large lacks what it requires:** "},
+	} {
+		summary, ok := check("shop", p.edit("shop", name, file, mistake.was, mistake.is))
+		if !strings.Contains(summary, mistake.want) || ok != (name == "field") {
+			t.Errorf("the mistake %s: passed %t, and the check says\n%s", name, ok, summary)
+		}
+	}
 	summary, ok = check("shp", main)
 	if ok || !strings.Contains(summary, "There is no registration shp. There are: shop.") {
 		t.Errorf("without the registration, the check prints\n%s", summary)
