@@ -27,7 +27,7 @@ locals {
   file = "overrides/${var.environment}.yaml"
 
   # yamldecode refuses an empty file, but not an empty document.
-  given     = yamldecode("---\n${file("${path.module}/../${local.file}")}")
+  given     = yamldecode("---\n${trimprefix(file("${path.module}/../${local.file}"), "---")}")
   overrides = local.given == null ? {} : local.given
   known     = ["hold", "pinned_commit", "approved", "rejected"]
   unknown   = setsubtract(keys(local.overrides), local.known)

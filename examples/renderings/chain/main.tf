@@ -33,6 +33,13 @@ data "kalypso_promotion" "this" {
   pinned_commit = try(local.overrides.pinned_commit, null)
   approved      = try(local.overrides.approved, null)
   rejected      = try(local.overrides.rejected, null)
+
+  lifecycle {
+    precondition {
+      condition     = length(setsubtract(try(keys(local.overrides), []), ["hold", "pinned_commit", "approved", "rejected"])) == 0
+      error_message = "${local.overrides_file} may have hold, pinned_commit, approved and rejected, and nothing else."
+    }
+  }
 }
 
 data "kalypso_control_plane" "this" {

@@ -43,6 +43,9 @@ func TestAccOverrides(t *testing.T) {
 			base["note.txt"] = "second"
 			second := gitserver.Seed(t, controlPlane.Path, "main", base)
 
+			// A misspelled key must not be taken for none: a freeze would not freeze.
+			r.Write("overrides/dev.yaml", "holt: The shop is closed.\n")
+			r.ExpectError([]string{"hold, pinned_commit, approved and rejected, and nothing else"}, "plan", "-no-color")
 			for file, want := range map[string]string{
 				"": first, "# hold: not now\n": first, "---\n": first,
 				"hold: The shop is closed.\n":                                     first,
