@@ -20,6 +20,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/lists"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/printable"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
 )
 
 // Plan returns the reasons why the apply cannot be made, and warnings for a reviewer of the plan.
@@ -52,6 +53,7 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 	switch plan := plan.(type) {
 	case *delivery.Write:
 		ps = append(ps, renamedTargets(t, before)...)
+		ps = append(ps, targetsElsewhere(t, before)...)
 		if plan.Described == inventory.Whole { // else the apply warns
 			ps = append(ps, tooManyReviewers(t, before)...)
 		}
@@ -116,6 +118,38 @@ func renamedTargets(t *delivery.NextTree, before *delivery.State) problem.Proble
 		problem.OneOrMany(len(renames), "A deployment target has another name", "%d deployment targets have other names"),
 		"Their files are the same but for names. Clusters see no rename: they delete the old namespaces with all data in "+
 			"them, and create new ones. Move the data first, or keep the old names.\n"+
+			problem.IndentedList(lines, problem.MaxListed), "workloads")}
+}
+
+// targetsElsewhere warns of deployment targets that were placed here, and that their Workloads now have in other
+// environments alone. It may be a typing error.
+func targetsElsewhere(t *delivery.NextTree, before *delivery.State) problem.Problems {
+	here, elsewhere := map[string]bool{}, map[string][]string{}
+	for _, w := range t.Args.Fleet.Workloads {
+		for _, target := range w.Targets {
+			name := w.Name + "-" + target.Name
+			if target.Environment == t.Args.Environment || unknown.Is(target.Environment) || unknown.Is(t.Args.Environment) {
+				here[name] = true
+			} else {
+				elsewhere[name] = append(elsewhere[name], printable.Line(target.Environment))
+			}
+		}
+	}
+	gone := map[string]bool{}
+	for name := range elsewhere {
+		gone[name] = !here[name]
+	}
+	placed := before.LastFolders().PlacedOf(gone)
+	lines := lists.Map(slices.Sorted(maps.Keys(placed)), func(name string) string {
+		return fmt.Sprintf("%s: on %s, and now for environment %s", name, problem.First(placed[name], 3),
+			problem.First(elsewhere[name], 3))
+	})
+	if len(lines) == 0 {
+		return nil
+	}
+	return problem.Problems{problem.WarningAt("Deployment targets leave the environment",
+		"Their Workloads have them in other environments alone now. The clusters delete their namespaces with all data in "+
+			"them. If the environment is misspelled, its team corrects it first.\n"+
 			problem.IndentedList(lines, problem.MaxListed), "workloads")}
 }
 
@@ -262,7 +296,10 @@ func failureProblems(n *delivery.NextTree) problem.Problems {
 	if n.Failing == nil {
 		return nil
 	}
-	problems, targets := n.Rendered.Failed, len(n.Failing.Kept)+len(n.Failing.LeftOut)
+	problems, names := n.Rendered.Failed, map[string]bool{}
+	for _, f := range slices.Concat(n.Failing.Kept, n.Failing.LeftOut) {
+		names[f.DeploymentTarget] = true
+	}
 	var b strings.Builder
 	b.WriteString("Targets that fail to render keep the files that they have on the branch; new targets are left out. " +
 		"The next good render puts it right.\n")
@@ -275,7 +312,7 @@ func failureProblems(n *delivery.NextTree) problem.Problems {
 		fmt.Fprintf(&b, "\n%s: %s: %s\n%s\n", p.Subject(), p.Summary, reason,
 			problem.IndentedList(failureLines(n, p), maxFailedListed))
 	}
-	summary := problem.OneOrMany(targets, "A deployment target fails to render", "%d deployment targets fail to render")
+	summary := problem.OneOrMany(len(names), "A deployment target fails to render", "%d deployment targets fail to render")
 	return problem.Problems{problem.WarningAt(summary, b.String(), "on_assignment_error")}
 }
 

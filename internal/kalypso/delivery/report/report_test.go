@@ -12,6 +12,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/report"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/render/tree"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/unknown"
@@ -56,6 +57,7 @@ func planAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) d
 	}
 	a := &delivery.Arguments{
 		Destination: gitops, Guardrails: delivery.Guardrails{Moved: reaction}, AcceptedChanges: accepts,
+		Fleet: &fleet.Fleet{},
 	}
 	n := &delivery.NextTree{Args: a, Rendered: delivery.NewRendered(a, &tree.Tree{})}
 	for _, name := range clusterTypes {
@@ -70,6 +72,32 @@ func planAfterMoves(reaction problem.Reaction, accepts, clusterTypes []string) d
 		d.Errors = []error{err}
 	}
 	return d
+}
+
+// TestTargetsElsewhere: a target that was placed here, and that its Workload has in other environments alone, is
+// named. One that the Workload has here too, or nowhere, is not.
+func TestTargetsElsewhere(t *testing.T) {
+	t.Parallel()
+	f := &fleet.Fleet{Environment: "dev", Workloads: []*fleet.Workload{{
+		Meta: fleet.Meta{Name: "shop"},
+		Targets: []fleet.Target{
+			{Name: "web", Environment: "dve"}, {Name: "api", Environment: "dev"}, {Name: "api", Environment: "prod"},
+			{Name: "new", Environment: "prod"}, {Name: "later", Environment: unknown.Text},
+		},
+	}}}
+	a := &delivery.Arguments{Destination: gitops, Environment: "dev", Fleet: f}
+	var all []inventory.Target
+	for _, name := range []string{"shop-api", "shop-gone", "shop-later", "shop-web"} {
+		all = append(all, inventory.NewTarget(name, tree.Hash{1}, false))
+	}
+	s := delivery.NewState(gitops, "dev")
+	s.Delivered = inventory.Folders{"large": {Targets: all}, "small": {Targets: all[3:]}}
+	n := &delivery.NextTree{Args: a, Rendered: delivery.NewRendered(a, &tree.Tree{})}
+	ps := report.Plan(&delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Args: a, State: &s}, Next: n}})
+	if len(ps) != 1 || ps[0].Severity != problem.Warning ||
+		!strings.HasSuffix(ps[0].Detail, "first.\n  shop-web: on large, small, and now for environment dve") {
+		t.Errorf("the plan says %v", ps)
+	}
 }
 
 // TestReportedMoves: moves have the severity that the guardrail sets. If cluster types were renamed, the text says what
