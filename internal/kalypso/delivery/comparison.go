@@ -29,11 +29,13 @@ func (c *Comparison) MayWrite() error {
 	return c.checkLeftOut()
 }
 
-// checkUnchanged returns an error if the branch is not one that the plan knows: our folders or the record changed since
-// the last run read them, and the branch does not contain the desired tree either. Without a last delivery there, only
-// the placement decisions of the record count. Commits that change only other paths are no reason: the apply commits on
-// top of them. If another push comes first, package gitbranch reads the branch again, up to ten times, and this check
-// decides again.
+// checkUnchanged returns an error if the branch is not one that the plan knows. After a delivery there, that is a
+// branch on which our folders or the record changed since the last run read them, unless it contains the desired tree;
+// and one with a record that this rendering did not write, or whose promoted commit has a closed gate. Without a
+// delivery, the placement decisions in the record count, and newChange checks who owns the folders.
+//
+// Commits that change only other paths are no reason: the apply commits on top of them. If another push comes first,
+// package gitbranch reads the branch again, with ten attempts in all, and this check decides again.
 func (c *Comparison) checkUnchanged() error {
 	if err := c.checkDecisions(); err != nil {
 		return err

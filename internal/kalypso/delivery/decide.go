@@ -23,11 +23,11 @@ import (
 )
 
 // Decide decides on an apply. For a create, p is nil. If the private state can't be read, s is nil. Decide contacts no
-// server, and returns the same for a plan and for its apply.
+// server, and returns the same for the same inputs.
 //
-// Terraform shows no change for a [Rest] after a delivery, and for a [Keep] unless an argument that the apply uses, the
-// description or the feedback changes. If all inputs are those of the last apply, package rendering does not call
-// Decide.
+// Terraform shows no change for a [Rest] after a create, and for a [Keep], if only arguments change that keptArguments
+// of package rendering keeps. A Keep also shows a new description, feedback_status and unscheduled. If the last apply
+// stored that nothing is to do, and its inputs are the same, package rendering does not call Decide.
 func Decide(r *Rendered, p *Prior, state *State) Plan {
 	s := situate(r.Args, p, state)
 	t := nextTree(r, s)
@@ -151,7 +151,8 @@ func withEffects(base Basis) (Basis, Effects) {
 	return base, e
 }
 
-// rest plans an apply that a [Stop] keeps from writing. If a pull request is open, it must not be merged meanwhile.
+// rest plans an apply that a [Stop] keeps from writing. An open pull request that must not be merged meanwhile is
+// withheld.
 func rest(base Basis) Plan {
 	s, t := base.Situation, base.Next
 	base = base.because(strings.TrimSuffix(s.Stop.Text, "."))

@@ -38,10 +38,10 @@ const (
 // is a [Withhold] first: the apply makes it a draft, if the host has drafts, ends our auto-merge, and writes the reason
 // into its text. Once the stop is gone, an apply takes that back.
 //
-// Arguments that decide what is delivered, and all computed attributes, keep their values, so that a Rest shows no
-// change. A Withhold shows the new promotion, and pull_request as known after apply. An argument that was null, or
-// becomes null, is not kept. A create shows an empty tree that is not delivered. Each cause has its own warning: see
-// stopProblems of package report.
+// Arguments that decide what is delivered keep their values, unless they were or become null or unknown. Computed
+// attributes keep theirs too; those of a rollout are null without the argument. So a Rest shows no change. A Withhold
+// shows the new promotion, and pull_request as known after apply. A create shows an empty tree that is not delivered.
+// Package report warns with the reason: see stopProblems.
 type Stop struct {
 	Cause Cause
 	// Text is a sentence.
@@ -54,7 +54,7 @@ type Cause string
 // The causes.
 const (
 	NothingPromoted Cause = "nothing promoted"
-	Frozen          Cause = "frozen" // by people, or since nothing good is left to go back to
+	Frozen          Cause = "frozen" // by hold without pinned_commit, or nothing good is left to go back to
 	RolloutPaused   Cause = "paused" // before anything was delivered, by people or by windows
 )
 

@@ -22,11 +22,14 @@ import (
 // comes after it: from [setFeedback], which also adds it to the description, and from [sendFeedback].
 //
 //	plan              the tree     description, commit, delivered, pull_request
-//	Rest              as before    as before; a create shows an empty tree, not delivered
-//	Keep              of the plan  as before, but delivered says what is true now
+//	Rest              as before    as before; a create shows an empty tree, and delivered = false with a destination
+//	Keep              of the plan  as before; with a rollout, delivered says what is true now
 //	Withhold          as Keep; with a Stop as Rest; pull_request is known after apply
-//	RemoveOld         of the plan  as Keep; pull_request is known after apply
+//	RemoveOld         as Keep; pull_request is known after apply
 //	Write, Undecided  of the plan  known after apply, but what follows from the strategy and the tree is known
+//
+// With a Keep, rollout_status is as before; while a pause, windows or an earlier wave delay the change, so are
+// unscheduled, target_tree_hash and delivered. feedback_status is as before, or what the apply will tell teams.
 //
 // What depends on unknown values is known after apply. A preview hides attributes, which are null then: see [shown].
 type view struct {

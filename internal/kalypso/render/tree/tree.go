@@ -340,7 +340,8 @@ func folderEntry(name string, hash Hash) entry {
 // Files renders the files of folder i: its README, then the files of each target, sorted by name. The paths are
 // relative to the folder. On the branch, the file "web/reconciler.yaml" of the folder large is at
 // "<path>/large/web/reconciler.yaml", where <path> is the path of the destination, or nothing at the repo's root. The
-// template names the file, and its folder is the deployment target.
+// folder of the file is the deployment target. The template names the file, or else its use does: reconciler,
+// namespace, platform-config or platform-secret.
 func (t *Tree) Files(i int) iter.Seq[File] {
 	return func(yield func(File) bool) {
 		if !yield(File{Path: ReadmeFile, Content: []byte(Readme)}) {
