@@ -41,7 +41,7 @@ run() {
   tf apply "${plain[@]}" -compact-warnings "$work/plan" >"$work/log" || { cat "$work/log"; exit 1; }
   printf '\n%s: ' "$1"
   tf state show -no-color data.kalypso_promotion.this |
-    awk '/^ *summary +=/ { on = 1 } on { print } on && (/^ *EOT$/ || /"$/) { exit }'
+    awk '/^    summary +=/ { on = 1 } on { print } on && (/^ *EOT$/ || /"$/) { exit }'
   printf '\nCluster types of %s:\n' "$1"
   for type in $(in_repo gitops ls-tree -d --name-only "$1" | grep -v '^\.'); do
     printf '%s\t%s\n' "$type" "$(in_repo gitops show "$1:$type/shop-web/namespace.yaml" | grep version)"
