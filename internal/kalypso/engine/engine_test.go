@@ -49,8 +49,7 @@ func TestRun(t *testing.T) {
 		{"two objects with the same name", changes(twice), []string{"Duplicate object"}, "decided"},
 		{"a namespace that is too long", changes(long), []string{"Invalid namespace"}, "decided"},
 		{"one problem of each stage", changes(twice, schema, refuses, long, parses), []string{
-			"Duplicate object", "Invalid JSON Schema",
-			"Invalid namespace", "Invalid namespace", // for two cluster types with one name
+			"Duplicate object", "Invalid JSON Schema", "Invalid namespace",
 			"Template does not parse", "Values violate their schema",
 		}, "decided"},
 		{"an unknown environment", changes(unknown), nil, ""},

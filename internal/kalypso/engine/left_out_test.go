@@ -64,6 +64,14 @@ func TestLeaveOutFailed(t *testing.T) {
 			w := f.Workloads[0]
 			w.Targets = append(w.Targets, fleet.Target{Name: "test", Environment: "prod", Labels: map[string]string{"a": "b c"}})
 		}, "-", "large/app-test large/other-test small/app-test small/other-test"},
+		{"a namespace with a dot", target(func(_ *fleet.Workload, t *fleet.Target) { t.Name = "test.x" }),
+			"large/app-test.x small/app-test.x", "large/other-test small/other-test"},
+		{"a namespace that is too long on one cluster type", func(f *fleet.Fleet) {
+			f.ClusterTypes[1].Name = "small-" + strings.Repeat("x", 44) // room for 8 characters
+			f.Workloads[0].Name = "apps"
+			f.Workloads[1].Name = "api"
+		}, "small-" + strings.Repeat("x", 44) + "/apps-test",
+			"large/api-test large/apps-test small-" + strings.Repeat("x", 44) + "/api-test"},
 
 		{"no environment, but another target with the same name has one", target(func(w *fleet.Workload, t *fleet.Target) {
 			w.Targets = append(w.Targets, fleet.Target{Name: t.Name})
@@ -87,9 +95,9 @@ func TestLeaveOutFailed(t *testing.T) {
 			f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: "x-test"})
 			f.Workloads[1].Name = "app-x"
 		}, "", ""},
-		{"a namespace that is too long", target(func(_ *fleet.Workload, t *fleet.Target) {
-			t.Name = strings.Repeat("long", 15)
-		}), "", ""},
+		{"a cluster type whose name makes all namespaces invalid", func(f *fleet.Fleet) {
+			f.ClusterTypes[1].Name = "small.x"
+		}, "", ""},
 		{"more assignments than the fleet may have", func(f *fleet.Fleet) { f.Limits.Assignments = 1 }, "", ""},
 		{"a fault of a team and a fault of the platform", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets[0].Manifests["path"] = "{{"

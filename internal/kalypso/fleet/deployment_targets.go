@@ -95,6 +95,14 @@ func (f *Fleet) MayRender(t *Target) bool {
 	return t.Environment == f.Environment || unknown.Is(t.Environment) || unknown.Is(f.Environment)
 }
 
+// TargetPath returns the path to an attribute of a deployment target in its Workload.
+func (f *Fleet) TargetPath(t *DeploymentTarget, attribute string) []problem.Step {
+	n := slices.IndexFunc(t.Workload.Targets, func(w Target) bool {
+		return t.Workload.Name+"-"+w.Name == t.Name && f.MayRender(&w)
+	})
+	return []problem.Step{problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr(attribute)}
+}
+
 // CheckEnvironment warns if Workloads have deployment targets, but none for the fleet's environment, since its name may
 // be wrong.
 func (f *Fleet) CheckEnvironment() problem.Problems {

@@ -6,9 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/fleet"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/schedule/placement"
@@ -78,6 +75,7 @@ func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Sc
 	})
 	placementResult := s.place(ctx, f, prior, selections, labelsOfClusterTypes, &quota)
 	policiesOf := make([][]*fleet.SchedulingPolicy, len(targets))
+	invalid := invalidNamespaces{}
 	for c, ct := range f.ClusterTypes {
 		clear(policiesOf)
 		undecided := false
@@ -109,7 +107,7 @@ func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Sc
 			s.Placements, s.AssignmentCount = nil, 0
 			continue
 		}
-		assigned, ps := assign(f.Environment, ct, targets, policiesOf, count)
+		assigned, ps := assign(f.Environment, ct, targets, policiesOf, count, invalid)
 		s.Placements = append(s.Placements, assigned)
 		s.AssignmentCount += len(assigned.Assignments)
 		problems = append(problems, ps...)
@@ -123,6 +121,7 @@ func New(ctx context.Context, f *fleet.Fleet, prior placement.PriorResults) (*Sc
 			s.Unscheduled = append(s.Unscheduled, t)
 		}
 	}
+	problems = append(problems, invalid.problems(f, targets)...)
 	problems = append(problems, quota.problems(f.Policies)...)
 	problems.Sort()
 	return s, problems
@@ -197,6 +196,7 @@ func assign(
 	targets []*fleet.DeploymentTarget,
 	policiesOf [][]*fleet.SchedulingPolicy,
 	count int,
+	invalid invalidNamespaces,
 ) (Placement, problem.Problems) {
 	defer problem.NamePanic(string(ct.Kind()), ct.Name)
 	var problems problem.Problems
@@ -207,7 +207,11 @@ func assign(
 		}
 		namespace, err := Namespace(environment, ct.Name, targets[i].Name)
 		if err != nil {
-			if namesAreValid(environment, ct.Name, targets[i].Name) { // an invalid name is reported on its own
+			switch {
+			case !namesAreValid(environment, ct.Name, targets[i].Name): // an invalid name is reported on its own
+			case isTeamFault(environment, ct.Name, targets[i].Name):
+				invalid[targets[i]] = append(invalid[targets[i]], ct)
+			default:
 				problems = append(problems, fleet.ProblemOf(ct, problem.Problem{
 					Summary: "Invalid namespace", Detail: problem.Sentence(err), Err: err,
 				}))
@@ -217,35 +221,4 @@ func assign(
 		assigned.Assignments = append(assigned.Assignments, Assignment{ct, targets[i], namespace, policies})
 	}
 	return assigned, problems
-}
-
-func namesAreValid(names ...string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool { return len(validation.IsDNS1123Subdomain(name)) > 0 })
-}
-
-// Namespace returns the namespace of an assignment, <environment>-<clusterType>-<deploymentTarget>. If it is not a
-// DNS-1123 label, the error names the three parts and the length.
-func Namespace(environment, clusterType, deploymentTarget string) (string, error) {
-	namespace := environment + "-" + clusterType + "-" + deploymentTarget
-	if isLabel(namespace) {
-		return namespace, nil
-	}
-	if msgs := validation.IsDNS1123Label(namespace); len(msgs) > 0 {
-		return "", fmt.Errorf("the namespace %q (environment %q, cluster type %q, deployment target %q) has %d characters "+
-			"and is not a DNS-1123 label: %s. Shorten or change one of the three names",
-			namespace, environment, clusterType, deploymentTarget, len(namespace), strings.Join(msgs, "; "))
-	}
-	return namespace, nil
-}
-
-// isLabel checks Kubernetes' rule for DNS-1123 labels without the regular expression, which took half the time of a
-// schedule.
-func isLabel(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0 || i == len(s)-1) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= validation.DNS1123LabelMaxLength
 }

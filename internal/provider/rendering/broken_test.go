@@ -242,6 +242,24 @@ func TestAccBrokenNewTargetIsLeftOut(t *testing.T) {
 	r.expectFailing("small/app-c", "small/app-d")
 }
 
+// TestAccBrokenNamespace: a new target whose name makes its namespace invalid is left out, while other targets change.
+func TestAccBrokenNamespace(t *testing.T) {
+	t.Parallel()
+	r := newBreaking(t)
+	r.Set("targets", map[string]string{"a": "large", "b": "large", "c": "small", "d.x": "large"})
+	r.Set("value", "2")
+	r.options("on_assignment_error", nil)
+	r.expectRefused([]string{"Invalid namespace", `Workload "app"`, "must not contain dots"}, "plan")
+	r.keep()
+	r.expectSays(r.expectCommits(1), "large / app-d.x: left out")
+	r.expectFailing("", "large/app-d.x")
+	for path, content := range r.files("large/app-a", "large/app-b", "small/app-c") {
+		if !strings.Contains(content, "# value: 2") {
+			t.Errorf("%s has not changed:\n%s", path, content)
+		}
+	}
+}
+
 // TestAccBrokenImport: after an import, failing targets are kept, with the time from the record.
 func TestAccBrokenImport(t *testing.T) {
 	t.Parallel()

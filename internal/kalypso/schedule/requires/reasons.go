@@ -38,19 +38,12 @@ func (x *Index) reasons(ctx context.Context, all []gap) *reasons {
 	return r
 }
 
-// path returns the path to the requirements of a target in its Workload.
-func (r *reasons) path(t int32) []problem.Step {
-	target := r.index.graph.targets[t]
-	n := slices.IndexFunc(target.Workload.Targets, func(w fleet.Target) bool {
-		return target.Workload.Name+"-"+w.Name == target.Name && r.index.fleet.MayRender(&w)
-	})
-	return []problem.Step{problem.Attr("deployment_targets"), problem.Index(max(n, 0)), problem.Attr("requires")}
-}
-
 // problem returns a fault of the first target's team, which affects the targets in the gaps.
 func (r *reasons) problem(all []gap, summary, detail string) problem.Problem {
+	first := r.index.graph.targets[all[0].target]
 	p := problem.Problem{
-		Fault: problem.TeamFault, Path: r.path(all[0].target), Summary: summary, Detail: detail, Cause: detail,
+		Fault: problem.TeamFault, Path: r.index.fleet.TargetPath(first, "requires"),
+		Summary: summary, Detail: detail, Cause: detail,
 	}
 	for _, g := range all {
 		for _, i := range g.placements {
@@ -59,7 +52,7 @@ func (r *reasons) problem(all []gap, summary, detail string) problem.Problem {
 			})
 		}
 	}
-	return fleet.ProblemOf(r.index.graph.targets[all[0].target].Workload, p)
+	return fleet.ProblemOf(first.Workload, p)
 }
 
 func (r *reasons) cycleProblem(c *cycle) problem.Problem {
@@ -141,7 +134,9 @@ func (r *reasons) unmet(target int32, k, i int) string {
 	}
 	text := "no scheduling policy places " + name + " there."
 	if r.about[name] {
-		if answer, err := r.explanation.Explain(name, r.index.clusterType(i)); err == nil {
+		if answer, err := r.explanation.Explain(name, r.index.clusterType(i)); err == nil && len(answer.Policies) > 0 {
+			text = name + " has no valid namespace there." // so it is not assigned
+		} else if err == nil {
 			text = name + " is not there. " + answer.Reason
 		}
 	}

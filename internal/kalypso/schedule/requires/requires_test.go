@@ -214,6 +214,12 @@ func TestRequirements(t *testing.T) {
 			"large/web-main dev-large-redis-main/redis-main/redis",
 			"small/redis-main", "small/web-main dev-small-redis-main/redis-main/redis", "fails: large/redis-main",
 		}},
+		{name: "a target whose namespace is invalid", workloads: []*fleet.Workload{
+			workload("redis.x", "large"), workload("web", "large", of("redis.x")),
+		}, want: []string{
+			`large/redis.x-main: large: "dev-large-redis.x-main" (22 characters) must not contain dots`,
+			`large/web-main: web-main on large requires workload "redis.x": redis.x-main has no valid namespace there.`,
+		}},
 		{name: "a chain of requirements to a target that is left out", workloads: []*fleet.Workload{
 			failing(workload("redis", "both"), "large"), workload("web", "both", of("redis")),
 			workload("shop", "both", of("web")),
