@@ -12,8 +12,9 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/text/problem"
 )
 
-// AppendSourceProblems turns problems into diagnostics: one for each registration, so that every broken registration is
-// shown, and one for each problem of the control plane itself.
+// AppendSourceProblems turns problems into diagnostics: one for each registration, and one for each problem of the
+// control plane itself. The summary names the registration, because Terraform shows only the first of several warnings
+// with the same summary.
 func AppendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 	for len(fs) > 0 {
 		first := fs[0]
@@ -32,8 +33,11 @@ func AppendSourceProblems(diags *diag.Diagnostics, fs source.Problems) {
 			}
 			details = append(details, strings.Join(append([]string{text + "\n"}, f.Facts()...), "\n"))
 		}
-		if n > 1 && slices.ContainsFunc(same, func(f source.Problem) bool { return f.Summary != first.Summary }) {
+		switch {
+		case slices.ContainsFunc(same, func(f source.Problem) bool { return f.Summary != first.Summary }):
 			summary = fmt.Sprintf("%d problems with registration %q", n, first.Registration)
+		case first.Registration != "":
+			summary = fmt.Sprintf("Registration %q: %s", first.Registration, first.Summary)
 		}
 		detail := printable.Text(strings.Join(details, "\n\n"))
 		if first.Severity == problem.Warning {

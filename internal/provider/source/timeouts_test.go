@@ -35,7 +35,7 @@ func TestAccDataSourceTimeouts(t *testing.T) {
 	start := time.Now()
 	out := r.Terraform("plan", "-no-color")
 	took := time.Since(start)
-	if n := strings.Count(out.Text(), "Error: Timeout exceeded"); n != 4 ||
+	if n := strings.Count(out.Text(), ": Timeout exceeded"); n != 4 ||
 		!strings.Contains(out.Text(), "Raise timeouts") {
 		t.Errorf("%d of 4 data sources ran out of time:\n%s", n, out.Text())
 	}

@@ -152,7 +152,11 @@ func TestAccWorkloadsBroken(t *testing.T) {
 		"Repo not found"}, "plan", "-no-color")
 
 	registrations = map[string]string{"fine": "fine-src", "app-00": "app-00-src", "app-01": "app-01-src",
-		"app-02": "app-02-src"}
+		"app-02": "app-02-src", "same-02": "same-02-src"}
+	for _, name := range []string{"app-02", "same-02"} { // without a label, there is no second warning
+		text := strings.Replace(acc.WorkloadDocument(name, "t"), ", labels: {workspace: team-other}", "", 1)
+		good[name] = h.Commit(name+"-src", "main", map[string]string{"deploy/w.yaml": text})
+	}
 	register(r, h, registrations)
 	r.Apply()
 	before := gitserver.Tree(t, h.Dir("gitops"), "dev")
@@ -162,10 +166,12 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	h.Commit("fine-src", "main", map[string]string{"README.md": "moved\n"})
 	h.Commit("new-src", "main", map[string]string{"deploy/w.yaml": "{"})
 	gitserver.Git(t, h.Dir("app-02-src"), "branch", "-m", "main", "trunk")
+	gitserver.Git(t, h.Dir("same-02-src"), "branch", "-m", "main", "trunk")
 	texts := []string{
 		"Registration: app-00", "Invalid YAML", "Commit: " + broken, "File: deploy/w.yaml, line 5", "Registration: app-01",
 		"No workload",
-		"Registration: app-02", "Branch not found",
+		"Registration: app-02", `Registration "app-02": Branch not found`,
+		"Registration: same-02", `Registration "same-02": Branch not found`,
 	}
 	r.ExpectError(append(texts, "Error: "), "plan", "-no-color")
 
