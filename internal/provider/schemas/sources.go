@@ -35,7 +35,9 @@ func FollowArguments(record, verified string) map[string]schema.Attribute {
 			"The reaction to a broken registration: its branch or folder does not exist, " +
 				"it has no Workload or two with the same name, or a Workload can't be read, is invalid or has the same name as " +
 				"another team's Workload. Every broken registration is reported. With `last_good`, it is read at the commit in " +
-				record + ", with a warning. If there is no such commit, or the registration is pinned, that is an error.",
+				record + ", with a warning. If there is no such commit, or the registration is pinned, that is an error. If " +
+				"two registrations have a Workload of the same name, `last_good` keeps the delivered one, and only the other " +
+				"registration is broken.",
 		),
 		"verify":          verifyArgument(verified),
 		VerifiedAttribute: verifiedOutput(),

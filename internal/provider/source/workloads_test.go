@@ -185,10 +185,12 @@ func TestAccWorkloadsBroken(t *testing.T) {
 	if diff := cmp.Diff(before, gitserver.Tree(t, h.Dir("gitops"), "dev")); diff != "" {
 		t.Errorf("the branch changed:\n%s", diff)
 	}
-	registrations["new"] = "new-src"
+	registrations["new"], registrations["a-taker"] = "new-src", "taker-src"
+	h.Commit("taker-src", "main", map[string]string{"deploy/w.yaml": acc.WorkloadDocument("fine", "t")})
 	register(r, h, registrations)
-	r.ExpectError([]string{"Registration: new", "No commit of this registration was delivered before"}, "plan",
-		"-no-color", "-var", "on_error=last_good")
+	r.ExpectError([]string{"Registration: new", "No commit of this registration was delivered before",
+		`Error: Registration "a-taker": Duplicate workload`, `Workload "fine" already exists, through registration "fine"`},
+		"plan", "-no-color", "-var", "on_error=last_good")
 }
 
 // No credential is sent over plain http or to another host, and a URL must not contain a credential.

@@ -14,25 +14,47 @@ import (
 // readLastGood reads broken registrations at their last delivered commits. A pinned registration stays broken: a pin
 // asks for exactly that commit.
 func (r *Reader) readLastGood(ctx context.Context, all []*registrationResult, f FollowOptions) {
-	taken := duplicateWorkloads(all)
-	if len(taken) == 0 && !slices.ContainsFunc(all, (*registrationResult).canFallBack) {
+	if len(duplicateWorkloads(all)) == 0 && !slices.ContainsFunc(all, (*registrationResult).canFallBack) {
 		return
 	}
 	origins, err := f.LastGood(ctx, f.GitOpsRepo)
-	for _, a := range taken {
-		// The registration whose Workload was delivered keeps the name. The other one falls back to its last good commit; if
-		// it can't, the duplicate is an error.
-		v := a.via
-		commits, rival := deliveredAt(v, all, origins)
-		if len(commits) == 1 && rival == nil && !v.pinned && !v.delivered(a.workload.Name, all, origins) {
-			v.problems = append(v.problems, a.duplicateProblem(a.duplicate))
+	r.fallBack(ctx, all, origins, err)
+	for breakNewcomers(all, origins) {
+		r.fallBack(ctx, all, origins, err)
+	}
+}
+
+// breakNewcomers adds an error to each registration with a Workload whose name another registration delivered. If no
+// registration delivered the name, it adds the error to those that can fall back. It reports whether it added any.
+func breakNewcomers(all []*registrationResult, origins []origin.Origin) bool {
+	broke := false
+	for _, same := range duplicateWorkloads(all) {
+		delivered := func(a *foundWorkload) bool { return a.via.delivered(a.workload.Name, all, origins) }
+		owner := slices.IndexFunc(same, delivered)
+		for i, a := range same {
+			commit, _ := a.via.lastGoodCommit(all, origins)
+			switch {
+			case owner >= 0 && !delivered(a):
+				a.via.problems = append(a.via.problems, a.duplicateProblem(same[owner], true))
+			case owner < 0 && commit != "" && !a.via.pinned && !a.via.fellBack:
+				a.via.problems = append(a.via.problems, a.duplicateProblem(same[(i+1)%len(same)], false))
+			default:
+				continue
+			}
+			broke = true
 		}
 	}
+	return broke
+}
+
+// fallBack reads the broken registrations at their last good commits. It does so once for each registration.
+func (r *Reader) fallBack(ctx context.Context, all []*registrationResult, origins []origin.Origin, err error) {
 	var broken, good []*registrationResult // good are the same registrations at their last good commits
 	for _, v := range all {
 		if !v.canFallBack() {
 			continue
 		}
+		v.fellBack = true
 		commit, why := v.lastGoodCommit(all, origins)
 		if err != nil {
 			commit, why = "", "The last good commit can't be determined: "+problem.Sentence(err)
@@ -102,12 +124,13 @@ func (v *registrationResult) replace(good *registrationResult) {
 	}
 }
 
-// canFallBack reports whether a registration is broken and not pinned.
-func (v *registrationResult) canFallBack() bool { return v.read && v.problems.HasErrors() && !v.pinned }
+// canFallBack reports whether a registration is broken and not pinned, and did not fall back yet.
+func (v *registrationResult) canFallBack() bool {
+	return v.read && v.problems.HasErrors() && !v.pinned && !v.fellBack
+}
 
-// duplicateWorkloads returns the Workloads whose name occurs in several registrations without errors. It sets the field
-// duplicate of each such Workload.
-func duplicateWorkloads(all []*registrationResult) []*foundWorkload {
+// duplicateWorkloads returns the Workloads whose name occurs in several registrations without errors, grouped by name.
+func duplicateWorkloads(all []*registrationResult) [][]*foundWorkload {
 	byName := map[string][]*foundWorkload{}
 	for _, v := range all {
 		for _, a := range v.workloads {
@@ -116,16 +139,13 @@ func duplicateWorkloads(all []*registrationResult) []*foundWorkload {
 			}
 		}
 	}
-	var taken []*foundWorkload
+	var groups [][]*foundWorkload
 	for _, name := range sortedKeys(byName) {
-		for i, a := range byName[name] {
-			if others := byName[name]; len(others) > 1 {
-				a.duplicate = others[(i+1)%len(others)]
-				taken = append(taken, a)
-			}
+		if len(byName[name]) > 1 {
+			groups = append(groups, byName[name])
 		}
 	}
-	return taken
+	return groups
 }
 
 // delivered reports whether the origins contain a Workload of this name from the registration.

@@ -123,7 +123,8 @@ func TestWorkloadsLastGoodOfBranches(t *testing.T) {
 }
 
 // TestWorkloadsLastGoodOfNames: a team gives its Workload the name of another team's Workload. If the other team's
-// Workload was delivered, only the first team's registration is broken.
+// Workload was delivered, only the first team's registration is broken, even if it is new. If it is not known which of
+// the two was delivered, both registrations are broken.
 func TestWorkloadsLastGoodOfNames(t *testing.T) {
 	s := serve(t, gitserver.WithFilter())
 	good := map[string]string{}
@@ -140,11 +141,9 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 		return reader(t).Workloads(t.Context(), registrations, follow)
 	}
 
-	wants(t,
-		read(source.FollowOptions{}).Problems,
-		[]string{"error owner w/w.yaml:1 Duplicate workload"},
-		`through registration "a-taker"`,
-	)
+	both := []string{"error a-taker w/more.yaml:1 Duplicate workload", "error owner w/w.yaml:1 Duplicate workload"}
+	wants(t, read(source.FollowOptions{}).Problems, both, `through registration "a-taker"`,
+		`through registration "owner"`, `registrations "owner" and "a-taker" delivered it, so either may be wrong`)
 	got := read(source.FollowOptions{LastGood: delivered(origins)})
 	wants(t,
 		got.Problems,
@@ -161,11 +160,22 @@ func TestWorkloadsLastGoodOfNames(t *testing.T) {
 			LastGood: delivered(origins),
 		},
 	)
-	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
+	wants(t, got.Problems, both[:1])
+	got = read(source.FollowOptions{LastGood: delivered(origins[1:])})
+	wants(t, got.Problems, both[:1], "The last delivery contains that one", "there is no last good commit")
 	got = read(source.FollowOptions{LastGood: delivered(origins[:1])})
 	wants(t, got.Problems, []string{"warning a-taker w/more.yaml:1 Duplicate workload"})
 	got = read(source.FollowOptions{LastGood: delivered(nil)})
-	wants(t, got.Problems, []string{"error owner w/w.yaml:1 Duplicate workload"})
+	wants(t, got.Problems, both)
+
+	s.commit("owner", "main", map[string]string{"w/w.yaml": "{"})
+	got = read(source.FollowOptions{LastGood: delivered(origins)})
+	wants(t, got.Problems, []string{
+		"warning a-taker w/more.yaml:1 Duplicate workload", "warning owner w/w.yaml:1 Invalid YAML",
+	})
+	if diff := cmp.Diff(good, got.WorkloadCommits); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
 }
 
 func delivered(origins []origin.Origin) source.OriginsFunc {

@@ -101,8 +101,9 @@ func (cp *ControlPlane) addWorkloads(at Location, registrations []*registrationR
 		cp.WorkloadCommits[v.registration.Name] = v.location.Commit
 		for _, a := range v.workloads {
 			name, key := a.workload.Name, v.location.key(a.workload.Origin.Key, a.workload.Name)
-			if first := byName[name]; first != nil {
-				cp.Problems = append(cp.Problems, a.duplicateProblem(first))
+			other := byName[name]
+			if other != nil {
+				cp.Problems = append(cp.Problems, a.duplicateProblem(other, false), other.duplicateProblem(a, false))
 				continue
 			}
 			if _, twice := cp.Manifests[key]; twice {
@@ -120,6 +121,7 @@ type registrationResult struct {
 	registration *fleet.WorkloadRegistration
 	pinned       bool
 	read         bool
+	fellBack     bool // its last good commit was read or could not be determined
 	location     Location
 	workloads    []*foundWorkload
 	problems     Problems
@@ -127,21 +129,30 @@ type registrationResult struct {
 
 // foundWorkload is a Workload and the registration it came from.
 type foundWorkload struct {
-	via       *registrationResult
-	workload  *fleet.Workload
-	text      string         // the document, with the registration's workspace
-	duplicate *foundWorkload // the Workload of this name in another registration
+	via      *registrationResult
+	workload *fleet.Workload
+	text     string // the document, with the registration's workspace
 }
 
-func (a *foundWorkload) duplicateProblem(first *foundWorkload) Problem {
-	at, other := a.workload.Origin, first.workload.Origin
-	where := fmt.Sprintf("in %s, line %d", other.Key, other.Line)
-	if first.via != a.via {
-		where = fmt.Sprintf("through registration %q, from %s, line %d", first.via.registration.Name,
-			first.via.location.key(other.Key, ""), other.Line)
+// duplicateProblem reports that another Workload has the same name. With delivered, the last delivery contains the
+// other one.
+func (a *foundWorkload) duplicateProblem(other *foundWorkload, delivered bool) Problem {
+	at, first := a.workload.Origin, other.workload.Origin
+	here, there := a.via.registration.Name, other.via.registration.Name
+	where := fmt.Sprintf("through registration %q, from %s, line %d", there, other.via.location.key(first.Key, ""),
+		first.Line)
+	var advice string
+	switch {
+	case other.via == a.via:
+		where, advice = fmt.Sprintf("in %s, line %d", first.Key, first.Line), "Rename or remove one of them."
+	case delivered:
+		advice = "The last delivery contains that one. Rename or remove this one."
+	default:
+		advice = fmt.Sprintf("It is not known which of the registrations %q and %q delivered it, so either may be wrong. "+
+			"Rename or remove one of them.", here, there)
 	}
 	p := a.via.problem("Duplicate workload",
-		fmt.Sprintf("Workload %q already exists, %s. Rename or remove one of them.", a.workload.Name, where))
+		fmt.Sprintf("Workload %q already exists, %s. %s", a.workload.Name, where, advice))
 	p.File, p.Line = at.Key, at.Line
 	return p
 }
@@ -243,7 +254,7 @@ func (v *registrationResult) parse(ctx context.Context, c *contents) {
 			}
 			a := &foundWorkload{via: v, workload: w}
 			if first := byName[w.Name]; first != nil && w.Name != "" {
-				v.problems = append(v.problems, a.duplicateProblem(first))
+				v.problems = append(v.problems, a.duplicateProblem(first, false))
 				continue
 			}
 			byName[w.Name] = a
