@@ -24,7 +24,7 @@ import (
 // TestPrintableDiagnostics: a diagnostic escapes every untrusted name and text, from any source.
 func TestPrintableDiagnostics(t *testing.T) {
 	const evil, shown = "a\x1b[2J\u202eb", `a\x1b[2J\u202eb`
-	nothing := &delivery.Arguments{}
+	nothing := &delivery.Arguments{Fleet: &fleet.Fleet{}}
 	none := delivery.Basis{Situation: &delivery.Situation{Args: nothing}, Next: &delivery.NextTree{Args: nothing}}
 	host := &githost.Error{Op: evil, Kind: githost.ErrRejected, Message: evil, Cause: errors.New(evil)}
 	for name, add := range map[string]func(*diag.Diagnostics){
