@@ -90,11 +90,17 @@ func TestLeaveOutFailed(t *testing.T) {
 			f.Workloads[0].Targets[0].Name = "x-test"
 			f.Workloads[0].Targets[0].Manifests["path"] = "{{"
 			f.Workloads[1].Name = "app-x"
-		}, "", ""},
+		}, "*/app-x-test */app-x-test", ""},
 		{"a target whose name collides with a target without environment", func(f *fleet.Fleet) {
 			f.Workloads[0].Targets = append(f.Workloads[0].Targets, fleet.Target{Name: "x-test"})
 			f.Workloads[1].Name = "app-x"
-		}, "", ""},
+		}, "*/app-x-test */app-x-test", "large/app-test small/app-test"},
+		{"a target whose name collides with a target of another team", func(f *fleet.Fleet) {
+			same := f.Workloads[0].Targets[0]
+			same.Name = "x-test"
+			f.Workloads[0].Targets = append(f.Workloads[0].Targets, same)
+			f.Workloads[1].Name = "app-x"
+		}, "*/app-x-test", "large/app-test small/app-test"},
 		{"a cluster type whose name makes all namespaces invalid", func(f *fleet.Fleet) {
 			f.ClusterTypes[1].Name = "small.x"
 		}, "", ""},

@@ -80,6 +80,7 @@ func (f *Fleet) allTargets() (targets []*DeploymentTarget, ps problem.Problems) 
 		if a.Name == b.Name && a.Workload.Name != b.Workload.Name {
 			ps = append(ps, ProblemOf(b.Workload, problem.Problem{
 				Summary: "Two workloads resolve to the same deployment target",
+				Fault:   problem.TeamFault, Affects: []problem.AffectedTarget{{Name: a.Name}},
 				Detail: fmt.Sprintf("The workloads %q (%s) and %q (%s) both define the deployment target %q. Rename one of the "+
 					"workloads or targets.",
 					a.Workload.Name, originText(a.Workload), b.Workload.Name, originText(b.Workload), a.Name),

@@ -5,7 +5,7 @@ type Fault int
 
 const (
 	// PlatformFault is the zero value. It is a fault in a platform object, or a fault that can affect many deployment
-	// targets, such as colliding names.
+	// targets, such as two Workloads of one name.
 	PlatformFault Fault = iota
 	// TeamFault is a fault in a team's data, or in the result of a template for that data. It affects only some deployment
 	// targets.
