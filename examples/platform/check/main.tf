@@ -29,6 +29,7 @@ module "fleet" {
 
 locals {
   environments = module.fleet.environments
+  hint         = "/ \\(did you mean [^)]*\\)/" # for a fleet with all teams: here it may be the wrong one of both values
   registrations = {
     for key, text in data.kalypso_control_plane.all[local.environments[0]].manifests :
     yamldecode(text).metadata.name => yamldecode(text).spec if yamldecode(text).kind == "WorkloadRegistration"
@@ -45,7 +46,7 @@ locals {
   workloads = [for text in values(data.kalypso_workloads.mine.manifests) : yamldecode(text).metadata.name]
   missing = { for name in local.environments : name => flatten([
     for a in data.kalypso_assignments.all[name].assignments : [
-      for r in a.requires : "**${a.deployment_target} on ${a.cluster_type} lacks what it requires:** ${r.missing}"
+      for r in a.requires : "**${a.deployment_target} on ${a.cluster_type} requires ${join("-", compact([r.workload, r.deployment_target]))}:** ${replace(r.missing, local.hint, "")}"
       if r.missing != null && try(contains(local.workloads, r.workload), false)
     ]
   ]) }
@@ -104,7 +105,7 @@ output "summary" {
       "## ${var.registration} in ${name}", "",
       "| deployment target | cluster type | runs there | why |", "|---|---|---|---|",
       [for a in data.kalypso_assignments.all[name].answers :
-        "| ${a.target} | ${a.cluster_type} | ${a.assigned ? "yes" : "no"} | ${a.reason} |"
+        "| ${a.target} | ${a.cluster_type} | ${a.assigned ? "yes" : "no"} | ${replace(a.reason, local.hint, "")} |"
       ],
       "",
       [for u in data.kalypso_assignments.all[name].unscheduled : ["**${u.deployment_target} runs nowhere.**", ""]],

@@ -7,6 +7,6 @@ terraform apply -input=false -auto-approve -no-color >apply.log 2>&1 || {
   sed -n '/^Error: /,$p' apply.log | tee -a "$1"
   exit 1
 }
-awk '/^Warning: Unknown / { on = 1 } on { print "    " $0 } /^File: / { on = 0 }' apply.log | tee -a "$1"
+awk '/^Warning: .*Unknown field/ { on = 1 } on { print "    " $0 } /^File: / { on = 0 }' apply.log | tee -a "$1"
 terraform output -raw summary | tee -a "$1"
 test "$(terraform output -raw passed)" = true

@@ -118,7 +118,8 @@ func (g *gates) judgeEnvironment(gate Gate, commit string) verdict {
 		case d.Commit == "":
 			return closed(gate.Name, "", "environment %q has no promoted commit", gate.Name)
 		case d.Commit != commit:
-			return closed(gate.Name, "", "environment %q is at %s: %s", gate.Name, short(d.Commit), printable.Line(d.Verdict))
+			return closed(gate.Name, "", "environment %q is at %s, not at %s: %s", gate.Name, short(d.Commit),
+				short(commit), printable.Line(d.Verdict))
 		case d.Verdict != string(githost.Success):
 			why := printable.Line(d.Verdict)
 			if d.Summary != "" {

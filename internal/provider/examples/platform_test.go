@@ -325,6 +325,26 @@ func TestAccPlatformPlans(t *testing.T) {
 			}
 		}
 	}
+
+	// A pull request that only decides shows what the decision does.
+	folder := p.request("overrides/dev.yaml", "", "hold: an incident\n")
+	if printed, ok := p.run(folder, p.pipeline.plan(p, folder, "dev")); !ok {
+		t.Fatalf("the plan of a decision fails:\n%s", printed)
+	}
+	summary := acc.ReadFile(t, filepath.Join(folder, "summary.md"))
+	for _, want := range []string{"Warning: The environment is frozen", "an incident", "Nothing changes."} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary of a decision has no %q:\n%s", want, summary)
+		}
+	}
+	folder = p.request("environments/prod/configs.yaml", "ENVIRONMENT: prod", "ENVIRONMENT: live")
+	if printed, ok := p.run(folder, p.pipeline.plan(p, folder, "prod")); !ok {
+		t.Fatalf("the plan of a new environment fails:\n%s", printed)
+	}
+	if summary := acc.ReadFile(t, filepath.Join(folder, "summary.md")); !strings.Contains(summary, "A new environment: ") {
+		t.Errorf("the summary of a new environment:\n%s", summary)
+	}
+
 	p.apply("dev")
 	p.wantLevels("after plans only", "info", "none", "none")
 }
@@ -380,7 +400,7 @@ func TestAccApplicationTeam(t *testing.T) {
 		"field":      {"configSchemas:", "configSchema:", "Unknown field"},
 		"no-targets": {"deploymentTargets:\n", "deploymentTarget:\n", "**The Workload has no deployment targets.**"},
 		"requirements": {"deploymentTarget: web}", "deploymentTarget: wbe}",
-			"**shop-worker on large lacks what it requires:** "},
+			"**shop-worker on large requires shop-wbe:** "},
 	} {
 		summary, ok := check("shop", p.edit("shop", name, file, mistake.was, mistake.is))
 		if !strings.Contains(summary, mistake.want) || ok != (name == "field") {

@@ -97,4 +97,5 @@ type Promotion struct {
 	Environment string
 	GitOpsRepo  destination.Destination
 	Waiting     []promotion.Waiting
+	Skipped     []promotion.Skipped
 }

@@ -20,7 +20,7 @@ type environment struct {
 	ID      string // of the timeline, in links
 	History *History
 	State   *DeploymentState
-	Waiting []waiting // the closed gates that commits wait for
+	Waiting []waiting // the closed gates that commits wait for, or why the newest commit is skipped
 
 	Window     window
 	Promoted   commit
@@ -40,7 +40,7 @@ type bar struct {
 // window is the time that a history shows.
 type window struct{ From, To time.Time }
 
-// waiting is a commit with the closed gate that it waits for.
+// waiting is a commit that is not promoted, with the reason.
 type waiting struct {
 	Commit commit
 	Reason string
@@ -92,7 +92,10 @@ func newEnvironments(
 			continue // the page shows what runs, and a promotion without a history and a state does not say that
 		}
 		for _, w := range p.Waiting {
-			e.Waiting = append(e.Waiting, waiting{commit{Hash: w.Commit}, w.Gate + ": " + w.Reason})
+			e.Waiting = append(e.Waiting, waiting{commit{Hash: w.Commit}, "Gate " + w.Gate + ": " + w.Reason})
+		}
+		if len(p.Waiting) == 0 && len(p.Skipped) > 0 { // the newest, as in the summary of the promotion
+			e.Waiting = append(e.Waiting, waiting{commit{Hash: p.Skipped[0].Commit}, "It is skipped: " + p.Skipped[0].Reason})
 		}
 	}
 	for i, e := range all {

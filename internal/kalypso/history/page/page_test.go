@@ -802,4 +802,16 @@ func TestWaitingCommits(t *testing.T) {
 	if strings.Contains(string(html), ">four012<") || strings.Count(string(html), ">one0123<") != 1 {
 		t.Error("too many commits wait")
 	}
+
+	// If none waits, the newest skipped commit says why nothing is promoted.
+	prod.Waiting = nil
+	prod.Skipped = []promotion.Skipped{{Commit: "six0123456789", Reason: "rejected: <b>"}, {Commit: "five0123456789"}}
+	html, err = htmlOf(histories, states, prod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(html), " is not promoted yet. It is skipped: rejected: &lt;b&gt;<") ||
+		!strings.Contains(string(html), ">six0123<") || strings.Contains(string(html), ">five012<") {
+		t.Error("the newest skipped commit is not shown alone")
+	}
 }
