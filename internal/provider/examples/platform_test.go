@@ -251,14 +251,7 @@ func (p *platform) story() {
 	}
 	p.wantLevels("rolled back", "debug", "debug", "info")
 
-	folder := p.clone(p.repo("platform"), "main")
-	programs.WriteFile(p.t, filepath.Join(folder, "overrides/stage.yaml"), "holt: a typing error\n")
-	if printed, ok := p.run(folder, p.pipeline.apply(p, folder, "stage")); ok ||
-		!strings.Contains(printed, "overrides/stage.yaml has the unknown key holt") {
-		p.t.Errorf("an override with a typing error:\n%s", printed)
-	}
-
-	folder = p.request("environments/stage/policies.yaml", "internal}", "internl}") // places no shop-worker in stage
+	folder := p.request("environments/stage/policies.yaml", "internal}", "internl}") // places no shop-worker in stage
 	programs.WriteFile(p.t, filepath.Join(folder, "overrides/stage.yaml"), "hold: the holidays\n")
 	if printed, ok := p.run(folder, p.pipeline.page(p, folder)); !ok {
 		p.t.Fatalf("the job of the page fails:\n%s", printed)
@@ -327,7 +320,12 @@ func TestAccPlatformPlans(t *testing.T) {
 	}
 
 	// A pull request that only decides shows what the decision does.
-	folder := p.request("overrides/dev.yaml", "", "hold: an incident\n")
+	folder := p.request("overrides/dev.yaml", "", "holt: an incident\n")
+	if printed, ok := p.run(folder, p.pipeline.plan(p, folder, "dev")); ok ||
+		!strings.Contains(printed, "overrides/dev.yaml has the unknown key holt") {
+		t.Errorf("an override with a typing error:\n%s", printed)
+	}
+	folder = p.request("overrides/dev.yaml", "", "hold: an incident\n")
 	if printed, ok := p.run(folder, p.pipeline.plan(p, folder, "dev")); !ok {
 		t.Fatalf("the plan of a decision fails:\n%s", printed)
 	}
@@ -394,18 +392,20 @@ func TestAccApplicationTeam(t *testing.T) {
 	}
 	_, failure, _ := strings.Cut(summary, "**")
 	wantShown(t, guide, "**"+failure[:strings.Index(failure, "\n\n")])
-	for name, mistake := range map[string]struct{ was, is, want string }{
-		"environment": {"environment: stage", "environment: stagee",
-			"**shop-web is for environment stagee, which does not exist.** There are: dev, stage, prod."},
-		"field":      {"configSchemas:", "configSchema:", "Unknown field"},
-		"no-targets": {"deploymentTargets:\n", "deploymentTarget:\n", "**The Workload has no deployment targets.**"},
-		"requirements": {"deploymentTarget: web}", "deploymentTarget: wbe}",
-			"**shop-worker on large requires shop-wbe:** "},
+	mistaken := strings.NewReplacer("environment: stage", "environment: stagee", "configSchemas:", "configSchema:",
+		"deploymentTarget: web}", "deploymentTarget: wbe}").Replace(gitserver.Tree(t, p.repo("shop"), "main")[file])
+	summary, ok = check("shop", p.push("shop", "mistakes", map[string]gitserver.File{file: {Mode: "100644", Content: mistaken}}))
+	for _, want := range []string{
+		"**shop-web is for environment stagee, which does not exist.** There are: dev, stage, prod.",
+		"**shop-worker on large requires shop-wbe:** ", "Unknown fields",
 	} {
-		summary, ok := check("shop", p.edit("shop", name, file, mistake.was, mistake.is))
-		if !strings.Contains(summary, mistake.want) || ok != (name == "field") {
-			t.Errorf("the mistake %s: passed %t, and the check says\n%s", name, ok, summary)
+		if ok || !strings.Contains(summary, want) {
+			t.Errorf("with mistakes, the check passes: %t, or does not say %q:\n%s", ok, want, summary)
 		}
+	}
+	summary, ok = check("shop", p.edit("shop", "no-targets", file, "deploymentTargets:\n", "deploymentTarget:\n"))
+	if ok || !strings.Contains(summary, "**The Workload has no deployment targets.**") {
+		t.Errorf("without targets, the check passes: %t\n%s", ok, summary)
 	}
 	summary, ok = check("shp", main)
 	if ok || !strings.Contains(summary, "There is no registration shp. There are: shop.") {

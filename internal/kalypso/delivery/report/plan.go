@@ -53,7 +53,9 @@ func Plan(plan delivery.Plan) (ps problem.Problems) {
 	switch plan := plan.(type) {
 	case *delivery.Write:
 		ps = append(ps, renamedTargets(t, before)...)
-		ps = append(ps, targetsElsewhere(t, before)...)
+		if effects.Replaced == "" {
+			ps = append(ps, targetsElsewhere(t, before)...)
+		}
 		if plan.Described == inventory.Whole { // else the apply warns
 			ps = append(ps, tooManyReviewers(t, before)...)
 		}

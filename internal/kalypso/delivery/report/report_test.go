@@ -93,10 +93,17 @@ func TestTargetsElsewhere(t *testing.T) {
 	s := delivery.NewState(gitops, "dev")
 	s.Delivered = inventory.Folders{"large": {Targets: all}, "small": {Targets: all[3:]}}
 	n := &delivery.NextTree{Args: a, Rendered: delivery.NewRendered(a, &tree.Tree{})}
-	ps := report.Plan(&delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Args: a, State: &s}, Next: n}})
+	write := &delivery.Write{Basis: delivery.Basis{Situation: &delivery.Situation{Args: a, State: &s}, Next: n}}
+	ps := report.Plan(write)
 	if len(ps) != 1 || ps[0].Severity != problem.Warning ||
 		!strings.HasSuffix(ps[0].Detail, "first.\n  shop-web: on large, small, and now for environment dve") {
 		t.Errorf("the plan says %v", ps)
+	}
+	write.Replaced = "prod" // the rendering is of another environment now, and not the targets
+	for _, p := range report.Plan(write) {
+		if p.Summary == ps[0].Summary {
+			t.Errorf("after a change of the rendering's environment, the plan says %v", p)
+		}
 	}
 }
 
