@@ -394,7 +394,8 @@ func TestAccApplicationTeam(t *testing.T) {
 	wantShown(t, guide, "**"+failure[:strings.Index(failure, "\n\n")])
 	mistaken := strings.NewReplacer("environment: stage", "environment: stagee", "configSchemas:", "configSchema:",
 		"deploymentTarget: web}", "deploymentTarget: wbe}").Replace(gitserver.Tree(t, p.repo("shop"), "main")[file])
-	summary, ok = check("shop", p.push("shop", "mistakes", map[string]gitserver.File{file: {Mode: "100644", Content: mistaken}}))
+	files := map[string]gitserver.File{file: {Mode: "100644", Content: mistaken}}
+	summary, ok = check("shop", p.push("shop", "mistakes", files))
 	for _, want := range []string{
 		"**shop-web is for environment stagee, which does not exist.** There are: dev, stage, prod.",
 		"**shop-worker on large requires shop-wbe:** ", "Unknown fields",
