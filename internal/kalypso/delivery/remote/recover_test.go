@@ -63,6 +63,9 @@ func TestImportOfDeliveries(t *testing.T) {
 // TestImportOfManyDeliveries: an import reads only the last MaxHistory commits of the branch.
 func TestImportOfManyDeliveries(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it makes more than MaxHistory pushes")
+	}
 	b := newBranch(t)
 	var s *delivery.State
 	for n := range gitbranch.MaxHistory + 5 {
