@@ -11,6 +11,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/record"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/delivery/remote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/run/slow"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/servers/gitserver"
 )
 
@@ -63,9 +64,7 @@ func TestImportOfDeliveries(t *testing.T) {
 // TestImportOfManyDeliveries: an import reads only the last MaxHistory commits of the branch.
 func TestImportOfManyDeliveries(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it makes more than MaxHistory pushes")
-	}
+	slow.Skip(t)
 	b := newBranch(t)
 	var s *delivery.State
 	for n := range gitbranch.MaxHistory + 5 {
