@@ -29,7 +29,7 @@ module "fleet" {
 
 locals {
   environments = module.fleet.environments
-  hint         = "/ \\(did you mean [^)]*\\)/" # for a fleet with all teams: here it may be the wrong one of both values
+  hint         = "/ \\(did you mean [^)]*\\)/" # a hint compares with the labels of all teams, and this reads one team
   registrations = {
     for key, text in data.kalypso_control_plane.all[local.environments[0]].manifests :
     yamldecode(text).metadata.name => yamldecode(text).spec if yamldecode(text).kind == "WorkloadRegistration"

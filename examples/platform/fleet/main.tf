@@ -7,7 +7,6 @@ variable "reports" {
 
 locals {
   environments = yamldecode(file("${path.module}/../fleet.yaml")).environments
-  reports      = { for name in local.environments[*].name : name => var.reports == null ? null : "${var.reports}/${name}.json" }
 }
 
 output "environments" {
@@ -36,6 +35,6 @@ output "sources" {
   description = "The source of the clusters' states, for each environment."
   value = { for environment in local.environments : environment.name => {
     fleet   = environment.clusters
-    reports = { reports = jsondecode(try(fileexists(local.reports[environment.name]), false) ? file(local.reports[environment.name]) : "[]") }
+    reports = { reports = jsondecode(try(file("${var.reports}/${environment.name}.json"), "[]")) } # no file: no reports yet
   }[var.reports == null ? "fleet" : "reports"] }
 }

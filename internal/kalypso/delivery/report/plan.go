@@ -133,7 +133,7 @@ func targetsElsewhere(t *delivery.NextTree, before *delivery.State) problem.Prob
 			if target.Environment == t.Args.Environment || unknown.Is(target.Environment) || unknown.Is(t.Args.Environment) {
 				here[name] = true
 			} else {
-				elsewhere[name] = append(elsewhere[name], printable.Line(target.Environment))
+				elsewhere[name] = append(elsewhere[name], target.Environment)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func targetsElsewhere(t *delivery.NextTree, before *delivery.State) problem.Prob
 	placed := before.LastFolders().PlacedOf(gone)
 	lines := lists.Map(slices.Sorted(maps.Keys(placed)), func(name string) string {
 		return fmt.Sprintf("%s: on %s, and now for environment %s", name, problem.First(placed[name], 3),
-			problem.First(elsewhere[name], 3))
+			printable.Line(problem.First(elsewhere[name], 3)))
 	})
 	if len(lines) == 0 {
 		return nil
