@@ -44,14 +44,14 @@ type document struct {
 // scan reads the first document of a text, and returns the text after it. An indented line matters only below metadata.
 func (d *document) scan(text []byte) (rest []byte) {
 	for len(text) > 0 {
-		line, next := text, []byte(nil)
-		if end := bytes.IndexByte(text, '\n'); end >= 0 {
-			line, next = text[:end], text[end+1:]
+		end := bytes.IndexByte(text, '\n')
+		if end < 0 {
+			end = len(text)
 		}
-		if len(line) > 0 && (line[0] != ' ' || d.inMetadata) && d.line(line) {
+		if end > 0 && (text[0] != ' ' || d.inMetadata) && d.line(text[:end]) {
 			return text
 		}
-		text = next
+		text = text[min(end+1, len(text)):]
 	}
 	return nil
 }
@@ -135,12 +135,11 @@ func (d *document) metadataLine(line []byte) {
 // mayGoOn reports whether a text in quotes may continue on the next line. The indentation of such a line has no
 // meaning.
 func mayGoOn(line []byte) bool {
-	for i, c := range line {
-		if c == '"' || c == '\'' {
-			return i == len(line)-1 || line[len(line)-1] != c
-		}
+	i, single := bytes.IndexByte(line, '"'), bytes.IndexByte(line, '\'')
+	if i < 0 || single >= 0 && single < i {
+		i = single
 	}
-	return false
+	return i >= 0 && (i == len(line)-1 || line[len(line)-1] != line[i])
 }
 
 // pair splits a line with a plain key at its colon.
@@ -161,12 +160,12 @@ func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // isName reports whether a value is plain text in YAML with only letters, digits and the other characters of names.
 func isName(value []byte) bool {
-	for i, c := range value {
-		if !isAlphanumeric(c) && (i == 0 || strings.IndexByte("-./", c) < 0) {
-			return false
-		}
+	all := inNames
+	for _, c := range value {
+		all &= bytesOfValues[c]
 	}
-	return len(value) > 0 && !bytes.EqualFold(value, []byte("null"))
+	return all != 0 && len(value) > 0 && isAlphanumeric(value[0]) &&
+		(len(value) != len("null") || !bytes.EqualFold(value, []byte("null")))
 }
 
 // isList reports whether a kind is a list of objects.

@@ -110,6 +110,7 @@ const (
 	inQuotes     byte = 1 << iota // means the same in single and in double quotes
 	inWords                       // means the same within plain text
 	betweenWords                  // means the same within plain text, unless a space is beside it
+	inNames                       // occurs in names
 	alphanumeric                  // may begin a value
 	notInNumbers                  // occurs in no number and in no date
 	decimal
@@ -126,13 +127,16 @@ var bytesOfValues = func() (all [256]byte) {
 	for _, c := range []byte(" -._@+=/*") {
 		all[c] |= inWords
 	}
+	for _, c := range []byte("-./") {
+		all[c] |= inNames
+	}
 	all[':'] |= betweenWords
 	all['?'] |= inWords | question
 	for c := byte('0'); c <= '9'; c++ {
-		all[c] |= inWords | alphanumeric | decimal
+		all[c] |= inWords | inNames | alphanumeric | decimal
 	}
 	for c := byte('a'); c <= 'z'; c++ {
-		all[c] |= inWords | alphanumeric | notInNumbers
+		all[c] |= inWords | inNames | alphanumeric | notInNumbers
 		all[c-'a'+'A'] = all[c]
 	}
 	for _, c := range []byte("abcdefABCDEFoOxXtTzZ") {
