@@ -38,6 +38,9 @@ trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 built=$work/built
 mkdir -p "$built/crds"
 modules=$(go env GOMODCACHE)
+export GOGC=${GOGC:-400}
+GOFLAGS=$(scripts/goflags.sh)
+export GOFLAGS
 
 # or_stop COMMAND…: ends the script with 3 if a command fails that only downloads.
 or_stop() {

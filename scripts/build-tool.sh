@@ -27,7 +27,7 @@ if [ -x "$cached" ]; then
   exit
 fi
 # The collector of the compilers runs less often, which takes less processor time.
-GOGC=${GOGC:-400} go build -C "$module" -o "$output.new" "${flags[@]}" "$package"
+GOGC=${GOGC:-400} GOFLAGS=$(scripts/goflags.sh) go build -C "$module" -o "$output.new" "${flags[@]}" "$package"
 mv "$output.new" "$output"
 
 # A cache that can't be written is none. Builds that were not used for a month go.

@@ -14,6 +14,7 @@ mkdir -p bin
 scripts/build-tool.sh tools/goreleaser github.com/goreleaser/goreleaser/v2 bin/goreleaser
 scripts/build-tool.sh tools/goreleaser github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod bin/cyclonedx-gomod
 export PATH="$PWD/bin:$PATH" # for GoReleaser, which runs cyclonedx-gomod
+unset GOFLAGS                # the bytes of a release depend on no flags of the caller
 
 # Without a remote, GoReleaser takes the time of the build for that of the commit.
 if ! git remote get-url origin >/dev/null 2>&1; then

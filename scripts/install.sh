@@ -22,7 +22,8 @@ place() {
 # build VERSION: builds the provider into bin/, and sets program to its name.
 build() {
   program=terraform-provider-kalypso_v$1$suffix
-  go build -buildvcs=false -ldflags "-s -w -X main.version=$1" -o "bin/$program" .
+  GOGC=${GOGC:-400} GOFLAGS=$(scripts/goflags.sh) go build -buildvcs=false -ldflags "-s -w -X main.version=$1" \
+    -o "bin/$program" .
 }
 
 version=${VERSION:-}

@@ -12,6 +12,8 @@ export KALYPSO_NOT_RUN=$not_run
 
 # The collector runs less often: compilers, linkers and tests take up to a fifth less processor time.
 export GOGC=${GOGC:-400}
+GOFLAGS=$(scripts/goflags.sh)
+export GOFLAGS
 
 result=0
 scripts/terraform.sh go test "$@" || result=$?
