@@ -71,6 +71,7 @@ func TestScan(t *testing.T) {
 		{"a list at the top", "- a\n- b\n", []string{"1:   /"}},
 		{"a key twice", "apiVersion: v1\nkind: A\nkind: B\nmetadata:\n  name: a\n",
 			[]string{"1:   /"}},
+		{"a name that begins a list", "apiVersion: v1\nkind: A\nmetadata:\n  name: -\n", []string{"1:   /"}},
 		{"an open quote", "apiVersion: v1\nkind: \"A\nmetadata:\n  name: a\n",
 			[]string{"1:   /"}},
 		{"a Namespace with a namespace, in any order of keys",
@@ -115,6 +116,8 @@ func TestScanEqualsParse(t *testing.T) {
 		"  name: a\n", "  namespace: b # c\n", "  name: \"q\"\n", "  labels:\n    name: c\n", "  annotations: {a: b}\n",
 		"  annotations:\n    a: \"b\n      c\"\n", "  # comment\n", "\n", "  finalizers:\n  - a\n", "  name: !!str t\n",
 		"  n: don't\n", "  name: \"r s\"\n", "  namespace: \"t\" # u\n", "  name: \"v\n    w\"\n",
+		"  labels:\n    a: 'b \"c\"\n  name: d\n  x: e'\n", "  labels:\n    a: \"b 'c'\n  name: d\n  x: e\"\n",
+		"  labels:\n    a: \"\n  name: d\n  x: e\"\n",
 	}
 	regular := 0
 	for seed := range uint64(20_000) {
