@@ -98,14 +98,15 @@ func TestCheckManifests(t *testing.T) {
 func TestParseStops(t *testing.T) {
 	const document = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {platform-config: \"true\"}}\n"
 	text := strings.Repeat(document, 500_000)
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	start := processor.Time()
-	objects, _, problems := fleetyaml.Parse(ctx, problem.Origin{Key: "many.yaml"}, text)
-	if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || len(objects) > 0 {
-		t.Errorf("%d objects, %.500v", len(objects), problems)
-	}
-	if took := processor.Time() - start; took > 2*time.Second {
+	took := processor.Least(2*time.Second, func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		objects, _, problems := fleetyaml.Parse(ctx, problem.Origin{Key: "many.yaml"}, text)
+		if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || len(objects) > 0 {
+			t.Errorf("%d objects, %.500v", len(objects), problems)
+		}
+	})
+	if took > 2*time.Second {
 		t.Errorf("the run stopped after %s", took)
 	}
 }
@@ -162,14 +163,14 @@ func TestRunStops(t *testing.T) {
 	for name, build := range fleets {
 		t.Run(name, func(t *testing.T) {
 			f := build()
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			start := processor.Time()
-			result, problems := engine.Run(ctx, f, engine.Options{})
-			took := processor.Time() - start
-			if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || result.Tree != nil {
-				t.Errorf("%.500v", problems)
-			}
+			took := processor.Least(time.Second, func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				defer cancel()
+				result, problems := engine.Run(ctx, f, engine.Options{})
+				if !errors.Is(problems, context.DeadlineExceeded) || len(problems) != 1 || result.Tree != nil {
+					t.Errorf("%.500v", problems)
+				}
+			})
 			if took > time.Second {
 				t.Errorf("the run stopped after %s", took)
 			}

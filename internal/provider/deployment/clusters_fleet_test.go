@@ -72,16 +72,17 @@ func TestClustersFleet(t *testing.T) {
 	}
 	var attributes map[string]string
 	var said string
-	start := processor.Time()
-	peak := memory.Peak(func() {
-		attributes, said = readClusters(t, map[string]any{"clusters": map[string]any{
-			"hub": map[string]any{"kubeconfig": h.Kubeconfig("canary-token")},
-		}}, map[string]any{
-			"source": map[string]any{"kubernetes": []any{map[string]any{"cluster": "hub", "kind": "cluster_profile"}}},
-			"match":  match,
+	var peak uint64
+	took := processor.Least(10*time.Second, func() {
+		peak = memory.Peak(func() {
+			attributes, said = readClusters(t, map[string]any{"clusters": map[string]any{
+				"hub": map[string]any{"kubeconfig": h.Kubeconfig("canary-token")},
+			}}, map[string]any{
+				"source": map[string]any{"kubernetes": []any{map[string]any{"cluster": "hub", "kind": "cluster_profile"}}},
+				"match":  match,
+			})
 		})
 	})
-	took := processor.Time() - start
 	t.Logf("%d clusters: %s, %d MiB", clusters, took.Round(time.Millisecond), peak>>20)
 	if want := `"10000 clusters of 20 cluster types."`; attributes["summary"] != want {
 		t.Errorf("summary %s, want %s\n%s", attributes["summary"], want, said)
