@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -18,7 +19,8 @@ import (
 // killedPlace is the environment variable with the store to which [TestWriteUntilKilled] writes.
 const killedPlace = "KALYPSO_TEST_KILLED_PLACE"
 
-// TestWriteUntilKilled runs in the process that [TestKilledWriter] kills. In other processes it is skipped.
+// TestWriteUntilKilled runs in the process that [TestKilledWriter] kills. It prints a line before the first record and
+// after each. In other processes it is skipped.
 func TestWriteUntilKilled(t *testing.T) {
 	kind, at, set := strings.Cut(os.Getenv(killedPlace), "=")
 	if !set {
@@ -39,6 +41,7 @@ func TestWriteUntilKilled(t *testing.T) {
 	for i := int(last.ObservedAt.Sub(minute(0)).Minutes()) + 1; ; i++ {
 		was = mustRecord(t, s, was, observed(i, map[string]int{fmt.Sprintf("c1 web %d current", i): 0,
 			fmt.Sprintf("c2 web %d failed", i%2): 0, "c3 web x current": 0})).Present
+		fmt.Println("recorded")
 	}
 }
 
@@ -55,7 +58,8 @@ func TestKilledWriter(t *testing.T) {
 			at = "postgres=" + p.url
 		}
 		mustRecord(t, p.open(t), nil, observed(0, map[string]int{"c1 web first current": 0}))
-		for range 8 {
+		var usual time.Duration // the time that a record takes on this machine
+		for n := range 8 {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWriteUntilKilled$")
 			cmd.Env = append(os.Environ(), killedPlace+"="+at)
 			out, err := cmd.StdoutPipe()
@@ -65,17 +69,23 @@ func TestKilledWriter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := out.Read(make([]byte, 1)); err != nil {
-				t.Fatal(err)
+			lines := bufio.NewScanner(out)
+			lines.Scan()
+			for range 2 - n%3 {
+				begun := time.Now()
+				if !lines.Scan() {
+					t.Fatalf("the process ended: %v", cmd.Wait())
+				}
+				usual = time.Since(begun)
 			}
-			time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+			time.Sleep(rand.N(2 * usual))
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			checkRuns(t, p.open(t), "prod")
 		}
 		s := p.open(t)
 		past, err := s.Read(t.Context(), everything("prod"))
-		if err != nil || len(past.Observed) < 2 {
+		if err != nil || len(past.Observed) < 10 {
 			t.Fatalf("%d records, %v", len(past.Observed), err)
 		}
 		for i, o := range past.Observed { // no record is missing: the process writes one for each minute
