@@ -180,12 +180,12 @@ var statusesOfHosts = []struct {
 		s.set("renew_after", "2s")
 		s.apply()
 		set := s.attribute("set_at")
-		for n := 0; s.attribute("set_at") == set; n++ {
-			if n == 100 {
-				s.T.Fatal("the status is never renewed")
-			}
-			s.world.Pause(s.T)
+		renewed := s.world.Await(func() bool {
 			s.Run(maps.Clone(s.given), s.given)
+			return s.attribute("set_at") != set
+		})
+		if !renewed {
+			s.T.Fatal("the status is never renewed")
 		}
 		s.expect(githost.Success, "Rolled out", 2)
 	}},

@@ -1,8 +1,10 @@
 package hosts
 
 import (
+	"context"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost/gitea"
@@ -20,7 +22,10 @@ func Gitea(t *testing.T) *hostingtest.World {
 	repo := s.AddRepo(t, "gitops", hostingtest.Ann, hostingtest.Bob, hostingtest.Cora)
 	w := &hostingtest.World{
 		Server: repo, URL: s.URL, Traffic: repo.Traffic,
-		Open: func(access httpapi.Access) (githost.Host, error) { return gitea.New(access) },
+		Open: func(access httpapi.Access) (githost.Host, error) {
+			access.Clock = patientClock{}
+			return gitea.New(access)
+		},
 		Token: func(t testing.TB, as hostingtest.Credential) string {
 			t.Helper()
 			switch as {
@@ -56,6 +61,18 @@ func Gitea(t *testing.T) *hostingtest.World {
 		}
 	}
 	return w
+}
+
+// patientClock is the clock of the machine, on which long waits are longer: Gitea may check a pull request for a minute
+// on a machine that runs many tests, and a test is not about that.
+type patientClock struct{ httpapi.MachineClock }
+
+// Sleep implements [httpapi.Clock].
+func (c patientClock) Sleep(ctx context.Context, d time.Duration) error {
+	if d >= 4*time.Second {
+		d *= 8
+	}
+	return c.MachineClock.Sleep(ctx, d)
 }
 
 var giteaRequests = map[hostingtest.Operation][2]string{

@@ -31,9 +31,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// maxPauses is the number of pauses after which a wait fails.
-const maxPauses = 100
-
 // controlPlane is a control plane on a host. A BaseRepo on its branch stage pins a commit. It contains the arguments
 // and the state of an apply, too.
 type controlPlane struct {
@@ -138,14 +135,13 @@ func (p *controlPlane) apply() {
 // await refreshes the state until the host shows what it did itself, such as an auto-merge.
 func (p *controlPlane) await(what string, seen func() bool) {
 	p.Helper()
-	for range maxPauses {
+	shows := p.world.Await(func() bool {
 		p.plan()
-		if seen() {
-			return
-		}
-		p.world.Pause(p)
+		return seen()
+	})
+	if !shows {
+		p.Fatalf("the host never shows %s: %+v", what, p.state)
 	}
-	p.Fatalf("the host never shows %s: %+v", what, p.state)
 }
 
 // expect compares three things: the commit that the branch pins, the delivered commit in the state, and the pull

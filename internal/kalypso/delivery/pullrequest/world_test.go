@@ -19,6 +19,7 @@ import (
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitbranch"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/git/gitremote"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/kalypso/githost"
+	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/system/clock"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/giteaserver"
 	"github.com/terraform-kalypso/terraform-provider-kalypso/internal/testing/hosts/githubfake"
@@ -154,10 +155,13 @@ func (w *world) topic() *pullrequest.Topic {
 				return err
 			}
 		}
-		w.on.Pause(w)
 		if try > maxWaits {
 			return errTooLong
 		}
+		if w.on.Clock == nil { // a real host gets the time that the provider gives it
+			return clock.Sleep(ctx, clock.Backoff(time.Second, 30*time.Second, try))
+		}
+		w.on.Pause()
 		return ctx.Err()
 	}
 	return t
@@ -326,14 +330,11 @@ func (w *world) pushOurs() {
 func (w *world) deleteBranch(name string) {
 	w.Helper()
 	w.people.DeleteBranch(w, name)
-	for range maxWaits {
-		if !w.remote() || !slices.ContainsFunc(w.people.PullRequests(), func(pr githost.PullRequest) bool {
+	w.await("that branch "+name+" is deleted", func() bool {
+		return !slices.ContainsFunc(w.people.PullRequests(), func(pr githost.PullRequest) bool {
 			return pr.State == githost.Open && (pr.Branch == name || pr.Target == name)
-		}) {
-			return
-		}
-		w.on.Pause(w)
-	}
+		})
+	})
 }
 
 // rebase rebases our commit onto a commit of people on top of main, as people do.
@@ -415,14 +416,11 @@ func (w *world) expect(want string, err error) {
 	if w.on.Traits.HidesMethod {
 		want = anyMethod.ReplaceAllString(want, "auto-merge "+string(githost.UnknownMethod))
 	}
-	got := w.see(err)
-	for range maxWaits {
-		if got == want || !w.remote() {
-			break
-		}
-		w.on.Pause(w)
+	var got string
+	w.on.Await(func() bool {
 		got = w.see(err)
-	}
+		return got == want || !w.remote()
+	})
 	if diff := gocmp.Diff(want, got); diff != "" {
 		w.Errorf("(-want +got)\n%s", diff)
 	}
@@ -550,15 +548,20 @@ func (w *world) once(do func()) func() error {
 	}
 }
 
+// await waits until a real host shows something. A fake shows it at once, or never.
+func (w *world) await(what string, shows func() bool) {
+	w.Helper()
+	if w.remote() && !w.on.Await(shows) {
+		w.Fatalf("the host never shows %s", what)
+	}
+}
+
 // awaitState waits until a real host shows a pull request in a state. A fake shows it at once.
 func (w *world) awaitState(number int, state githost.PullRequestState) {
 	w.Helper()
-	for range maxWaits {
-		if w.people.PullRequests()[number-1].State == state || !w.remote() {
-			return
-		}
-		w.on.Pause(w)
-	}
+	w.await(fmt.Sprintf("pull request %d %s", number, state), func() bool {
+		return w.people.PullRequests()[number-1].State == state
+	})
 }
 
 // onSecond returns a function for sleep that calls another function in the second wait.

@@ -43,7 +43,7 @@ func (a API) unprotect(t testing.TB, branch string) {
 // await repeats a question until it is answered with yes, for some time.
 func await(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for range 600 {
+	for range 1200 { // on a busy machine, Gitea takes long
 		if done() {
 			return
 		}

@@ -78,7 +78,8 @@ func Stop() {
 }
 
 // settings is app.ini. Cheap passwords, tokens that are hashed once instead of with each request, and no queues on disk
-// make tests fast.
+// make tests fast. On a busy machine, a request waits for another one's write, where Gitea's default gives up after
+// half a second: "database is locked".
 const settings = `APP_NAME = Gitea
 RUN_MODE = prod
 RUN_USER = %[1]s
@@ -104,6 +105,7 @@ receive.autogc = false
 DB_TYPE = sqlite3
 PATH = %[2]s/data/gitea.db
 SQLITE_JOURNAL_MODE = WAL
+SQLITE_TIMEOUT = 60000
 
 [security]
 INSTALL_LOCK = true

@@ -130,7 +130,7 @@ var pullRequests = []row{
 		p.people.Close(p, opened.Number)
 		p.local.push("change")
 		for range 3 {
-			p.world.Pause(p)
+			p.world.Pause()
 			if now := p.Must(p.repo.Read(p.ctx, opened.Number)); now.HeadCommit != opened.HeadCommit {
 				p.Errorf("its head is %s, want %s", now.HeadCommit, opened.HeadCommit)
 			}

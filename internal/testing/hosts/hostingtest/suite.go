@@ -33,9 +33,6 @@ type row struct {
 	test func(*place)
 }
 
-// pauses limits the calls of [World.Pause] in one wait.
-const pauses = 100
-
 // place is a repo of a world with a commit on main, and one more on change.
 type place struct {
 	Test
@@ -87,13 +84,9 @@ func (p *place) with(c Credential, change func(*httpapi.Access)) githost.Repo {
 // until waits until the host shows something.
 func (p *place) until(what string, seen func() bool) {
 	p.Helper()
-	for range pauses {
-		if seen() {
-			return
-		}
-		p.world.Pause(p)
+	if !p.world.Await(seen) {
+		p.Fatalf("the host never shows %s", what)
 	}
-	p.Fatalf("the host never shows %s", what)
 }
 
 // untilRead reads a pull request until it meets a condition.

@@ -70,14 +70,26 @@ func (w *World) Arguments(t testing.TB, as Credential) map[string]any {
 // Requests is the number of requests to the API by hosts of this world so far.
 func (w *World) Requests() int { return len(w.Traffic.Requests()) }
 
-// Pause gives the host some time for its own actions. The suite calls it until the host shows the expected result, at
-// most [pauses] times.
-func (w *World) Pause(testing.TB) {
+// Pause gives the host some time for its own actions.
+func (w *World) Pause() {
 	if w.Clock == nil {
 		time.Sleep(100 * time.Millisecond)
 		return
 	}
 	w.Clock.Pass(time.Second)
+}
+
+// Await waits until the host shows something, and reports whether it does. On a busy machine, a real host may need most
+// of two minutes.
+func (w *World) Await(shows func() bool) bool {
+	begun := time.Now()
+	for n := 0; !shows(); n++ {
+		if w.Clock == nil && time.Since(begun) > 2*time.Minute || w.Clock != nil && n == 600 {
+			return false
+		}
+		w.Pause()
+	}
+	return true
 }
 
 // Logins of people. They act only when the test does so in their name.
