@@ -42,7 +42,7 @@ func Least(bound time.Duration, f func()) (least time.Duration) {
 	return least
 }
 
-// usualWork is what work takes on the slowest of the machines on which the bounds of the tests were set.
+// usualWork is the time for work on the slowest of the machines on which the bounds of the tests were set.
 const usualWork = 75 * time.Millisecond
 
 // slowness returns how many times longer this machine takes for work than usual, and at least 1.
