@@ -20,15 +20,15 @@ import (
 
 // changes are the changes that are measured. Each changes one config value.
 var changes = []change{
-	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "0.22"},
+	{"one-cluster-type", "one config value of one cluster type", ofOneClusterType, "1.2"},
 	{"all", "one config value that reaches all", ofAll, "1.2"},
 }
 
 // delivered are the changes whose delivery is measured on its own. The value of a workload affects many cluster types.
 var delivered = append([]change{{"one-workload", "one config value of one workload", ofOneWorkload, ""}}, changes...)
 
-// change is a change of one value in the first config that which selects. bound is the bound for its apply, relative to
-// the first apply.
+// change is a change of one value in the first config that which selects. bound is the bound for its apply, as a
+// ratio.
 type change struct {
 	name, what string
 	which      func(*fleet.Config) bool
