@@ -66,7 +66,11 @@ spec: {source: {repoURL: "file://%s", path: %[1]s, targetRevision: main}}
 		!strings.Contains(printed, "page = <sensitive>") {
 		t.Errorf("plan and apply print:\n%s", printed)
 	}
-	for address, c := range r.Plan() { // the page itself shows when it was made
+	changes := r.Plan() // the page itself shows when it was made
+	if len(changes) != 3 {
+		t.Errorf("the plan has %d resources, want the 3 records", len(changes))
+	}
+	for address, c := range changes {
 		if !slices.Equal(c.Actions, []string{"no-op"}) {
 			t.Errorf("the plan after the apply has changes of %s: %v", address, c.Actions)
 		}

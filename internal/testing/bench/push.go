@@ -27,8 +27,8 @@ var changes = []change{
 // delivered are the changes whose delivery is measured on its own. The value of a workload affects many cluster types.
 var delivered = append([]change{{"one-workload", "one config value of one workload", ofOneWorkload, ""}}, changes...)
 
-// change is a change of one value in the first config that which selects. bound is the bound for its apply, as a
-// ratio.
+// change is a change of one value in the first config that which selects. bound is the bound for its apply: the
+// ratio to two first plans, or to the first apply for a change that reaches all.
 type change struct {
 	name, what string
 	which      func(*fleet.Config) bool

@@ -155,10 +155,10 @@ func (w *world) topic() *pullrequest.Topic {
 				return err
 			}
 		}
-		if try > maxWaits {
+		switch isReal := w.on.Clock == nil; {
+		case try > maxWaits, isReal && try > maxRealWaits:
 			return errTooLong
-		}
-		if w.on.Clock == nil { // a real host gets the time that the provider gives it
+		case isReal: // it gets the time that the provider gives it
 			return clock.Sleep(ctx, clock.Backoff(time.Second, 30*time.Second, try))
 		}
 		w.on.Pause()
@@ -167,8 +167,9 @@ func (w *world) topic() *pullrequest.Topic {
 	return t
 }
 
-// maxWaits is the number of waits after which a run fails, so that no test waits forever.
-const maxWaits = 100
+// maxWaits and maxRealWaits are the numbers of waits after which a run fails, so that no test waits forever: on a real
+// host after two minutes.
+const maxWaits, maxRealWaits = 100, 8
 
 func content(s *gitbranch.Snapshot) (string, error) {
 	if s.Commit.IsZero() {

@@ -430,13 +430,7 @@ func (p *place) fetched() string {
 
 func (p *place) until(condition func() bool) {
 	p.Helper()
-	for range 1200 { // on a busy machine, Gitea takes long
-		if condition() {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	p.Fatal("the condition is still false after two minutes")
+	giteaserver.Await(p, "the condition is still false", condition)
 }
 
 // TestAutoMergeScheduledByPeople: people schedule auto-merge after we have read the pull request. Scheduling it with

@@ -40,8 +40,8 @@ func (a API) unprotect(t testing.TB, branch string) {
 	a.Send(t, http.MethodDelete, "/branch_protections/"+url.PathEscape(branch), nil, nil, http.StatusNotFound)
 }
 
-// await repeats a question until it is answered with yes, for some time.
-func await(t testing.TB, what string, done func() bool) {
+// Await repeats a question until it is answered with yes. After two minutes, the test fails with what is wrong.
+func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for range 1200 { // on a busy machine, Gitea takes long
 		if done() {

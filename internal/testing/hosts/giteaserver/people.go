@@ -105,7 +105,7 @@ func (r *Repo) Label(t testing.TB, number int, name string) {
 func (r *Repo) AutoMerge(t testing.TB, number int, login, method string) {
 	t.Helper()
 	r.CancelMerge(t, number)
-	await(t, fmt.Sprintf("the merge of pull request %d can't be scheduled", number), func() bool {
+	Await(t, fmt.Sprintf("the merge of pull request %d can't be scheduled", number), func() bool {
 		return r.API.post(t, login, fmt.Sprintf("/pulls/%d/merge", number),
 			object{"Do": method, "merge_when_checks_succeed": true}, nil,
 			http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed

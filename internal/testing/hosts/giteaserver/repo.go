@@ -166,7 +166,7 @@ func (r *Repo) Review(t testing.TB, number int, login string, _ ...string) {
 // Merge merges at once, by a method, and returns the new head of main. It waits until Gitea has checked for conflicts.
 func (r *Repo) Merge(t testing.TB, number int, method string) string {
 	t.Helper()
-	await(t, fmt.Sprintf("pull request %d can't be merged", number), func() bool {
+	Await(t, fmt.Sprintf("pull request %d can't be merged", number), func() bool {
 		return r.API.Send(t, http.MethodPost, fmt.Sprintf("/pulls/%d/merge", number),
 			object{"Do": method, "force_merge": true}, nil, http.StatusMethodNotAllowed) != http.StatusMethodNotAllowed
 	})
@@ -190,7 +190,7 @@ func (r *Repo) CancelMerge(t testing.TB, number int) {
 // AwaitMerge waits until a pull request is merged.
 func (r *Repo) AwaitMerge(t testing.TB, number int) {
 	t.Helper()
-	await(t, fmt.Sprintf("pull request %d is not merged", number), func() bool {
+	Await(t, fmt.Sprintf("pull request %d is not merged", number), func() bool {
 		var now struct{ Merged bool }
 		r.API.Send(t, http.MethodGet, fmt.Sprintf("/pulls/%d", number), nil, &now)
 		return now.Merged
@@ -213,7 +213,7 @@ func (r *Repo) Require(branch string, contexts ...string) {
 // counts the languages of an earlier push.
 func (r *Repo) Set(t testing.TB, fields map[string]any) {
 	t.Helper()
-	await(t, fmt.Sprintf("Gitea does not change %v", fields), func() bool {
+	Await(t, fmt.Sprintf("Gitea does not change %v", fields), func() bool {
 		return r.API.Send(t, http.MethodPatch, "", fields, nil, http.StatusInternalServerError) == http.StatusOK
 	})
 }
